@@ -1,0 +1,46 @@
+# Every target sets itself up: `make demo` and `make test` are all a fresh machine needs.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+# Two worker processes with one thread each: more threads than cores make BLAS and XLA 10 to 25 times slower.
+export OPENBLAS_NUM_THREADS ?= 1
+export OMP_NUM_THREADS ?= 1
+export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
+export JAX_PLATFORMS ?= cpu
+
+.PHONY: demo test lint types pytest bench lock clean
+
+demo: $(READY)
+	$(BIN)/hiddenphysics demo --plot output/demo.png --force
+
+test: lint types pytest
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY)
+	$(BIN)/mypy
+
+pytest: $(READY)
+	$(BIN)/pytest -n 2
+
+bench: $(READY)
+	$(BIN)/python -m benchmarks
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	touch $@
+
+# Re-pins every dependency, transitive ones included, to the newest versions that pyproject.toml allows.
+lock:
+	$(PYTHON) -m venv .venv-lock
+	.venv-lock/bin/pip install --quiet --upgrade uv
+	.venv-lock/bin/uv pip compile pyproject.toml --extra dev --no-header --no-annotate --no-emit-index-url --universal --output-file requirements.lock
+	rm -rf .venv-lock
+
+clean:
+	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .hypothesis

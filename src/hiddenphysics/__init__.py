@@ -1,0 +1,78 @@
+"""Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.
+
+>>> import hiddenphysics as hp
+>>> fit = hp.identify("u_t + a*u*u_x - b*u_xx = 0", "field.csv")  # doctest: +SKIP
+>>> print(fit)  # doctest: +SKIP
+u_t + 1.038(14) u u_x - 0.0976(31) u_xx = 0
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hiddenphysics.equation import Equation
+    from hiddenphysics.errors import (
+        DataError,
+        EquationError,
+        HiddenPhysicsError,
+        MissingExtraError,
+        ModelError,
+    )
+    from hiddenphysics.identification import identify, problem
+    from hiddenphysics.kernels import Matern, Periodic, RationalQuadratic, SquaredExponential
+    from hiddenphysics.result import Result
+    from hiddenphysics.result.files import load
+    from hiddenphysics.snapshots import Snapshot, Snapshots, read
+
+# Names are loaded when they are first used: importing the package is quick and does not start JAX.
+_ROOMS = {
+    "DataError": "errors",
+    "Equation": "equation",
+    "EquationError": "errors",
+    "HiddenPhysicsError": "errors",
+    "Matern": "kernels",
+    "MissingExtraError": "errors",
+    "ModelError": "errors",
+    "Periodic": "kernels",
+    "RationalQuadratic": "kernels",
+    "Result": "result",
+    "Snapshot": "snapshots",
+    "Snapshots": "snapshots",
+    "SquaredExponential": "kernels",
+    "identify": "identification",
+    "load": "result.files",
+    "problem": "identification",
+    "read": "snapshots",
+}
+
+__all__ = [
+    "DataError",
+    "Equation",
+    "EquationError",
+    "HiddenPhysicsError",
+    "Matern",
+    "MissingExtraError",
+    "ModelError",
+    "Periodic",
+    "RationalQuadratic",
+    "Result",
+    "Snapshot",
+    "Snapshots",
+    "SquaredExponential",
+    "identify",
+    "load",
+    "problem",
+    "read",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOMS:
+        raise AttributeError(f"module 'hiddenphysics' has no attribute {name!r}")
+    return getattr(import_module(f"hiddenphysics.{_ROOMS[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,138 @@
+"""The commands."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from hiddenphysics.cli.exits import EXIT_CODES, sentences
+from hiddenphysics.cli.variadic import spread
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode="rich",
+    help="Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.",
+)
+
+Pde = Annotated[
+    str, typer.Option(help='The equation, such as "u_t + a*u*u_x - b*u_xx = 0".', show_default=False)
+]
+Constants = Annotated[
+    list[str] | None,
+    typer.Option("--constant", metavar="NAME=VALUE", help="A known number in the equation; repeatable."),
+]
+Plot = Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf, .svg).")]
+Save = Annotated[Path | None, typer.Option(help="Write the result (netCDF).")]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+Model = Annotated[str, typer.Option(help="Forward model: paper.")]
+Kernel = Annotated[
+    str, typer.Option(help="Prior: squared_exponential, matern:NU, rational_quadratic, periodic:PERIOD.")
+]
+Seed = Annotated[int, typer.Option(help="Seed of sub-sampling and added noise.")]
+
+
+@app.callback(epilog=EXIT_CODES)
+def _hiddenphysics(
+    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
+) -> None:
+    if version:
+        from importlib.metadata import version as version_of
+
+        typer.echo(version_of("hiddenphysics"))
+        raise typer.Exit
+
+
+@app.command(epilog=EXIT_CODES)
+def identify(
+    file: Annotated[Path, typer.Argument(help="CSV (t,x,u), .npz, .mat or netCDF.", show_default=False)],
+    pde: Pde,
+    model: Model = "paper",
+    kernel: Kernel = "squared_exponential",
+    times: Annotated[
+        list[float] | None, typer.Option(help="Which snapshots to use: --times 2.0 2.1.")
+    ] = None,
+    tolerance: Annotated[
+        float | None, typer.Option(help="How far a snapshot may lie from an asked time.")
+    ] = None,
+    points: Annotated[
+        list[int] | None, typer.Option(help="Draw that many points per snapshot: --points 71 69.")
+    ] = None,
+    seed: Seed = 0,
+    add_noise: Annotated[
+        float, typer.Option(help="Add noise, relative to each field's std (for studies).")
+    ] = 0.0,
+    field: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=COLUMN", help="Use this column for a field of the equation; repeatable."),
+    ] = None,
+    constant: Constants = None,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help='Limits of a parameter, such as "b > 0"; repeatable.'),
+    ] = None,
+    missing: Annotated[
+        Literal["refuse", "drop"], typer.Option(help="NaN and inf in the data: refuse, or drop those points.")
+    ] = "refuse",
+    plot: Plot = None,
+    save: Save = None,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Identify the parameters of a PDE from two snapshots in a file."""
+    from hiddenphysics.cli.run import Choice, Output, identify_file
+
+    choice = Choice(tuple(times or ()), tolerance, tuple(points or ()), seed, add_noise)
+    with sentences():
+        identify_file(
+            file,
+            ";".join([pde, *(bounds or [])]),
+            choice,
+            Output(plot, save, as_json, force, quiet),
+            model=model,
+            kernel=kernel,
+            fields=field or [],
+            constants=constant or [],
+            missing=missing,
+        )
+
+
+@app.command()
+def explain(pde: Annotated[str, typer.Argument(show_default=False)], constant: Constants = None) -> None:
+    """Say how an equation is understood: fields, parameters, order, linear or not."""
+    with sentences():
+        from hiddenphysics.cli.words import numbers_by_name
+        from hiddenphysics.equation import Equation
+
+        typer.echo(Equation.parse(pde, constants=numbers_by_name(constant or [])).explain())
+
+
+@app.command()
+def demo(
+    noise: Annotated[float, typer.Option(help="Added noise, relative to the field's std.")] = 0.01,
+    seed: Seed = 0,
+    csv: Annotated[
+        Path | None, typer.Option(help="Also write the 140 points as CSV, to try `identify` on.")
+    ] = None,
+    plot: Plot = None,
+    save: Save = None,
+    as_json: Json = False,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Identify Burgers' equation from 140 noisy points of its exact solution."""
+    from hiddenphysics.cli.run import Output, run_demo
+
+    with sentences():
+        run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet))
+
+
+def main() -> None:
+    """Run the command line."""
+    app(args=spread(sys.argv[1:]))

@@ -1,0 +1,143 @@
+"""What the commands do once their words are read: files in, fit, files and text out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import typer
+
+from hiddenphysics.cli.compilation import keep_compiled_code
+from hiddenphysics.cli.exits import DOUBTFUL
+from hiddenphysics.cli.progress import stages
+from hiddenphysics.cli.words import names_by_name, numbers_by_name
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots import Snapshots, read
+
+if TYPE_CHECKING:
+    from hiddenphysics.result import Result
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which part of a file to use: times, points per snapshot, and noise to add for a study."""
+
+    times: tuple[float, ...]
+    tolerance: float | None
+    points: tuple[int, ...]
+    seed: int
+    noise: float
+
+    def of(self, recording: Snapshots) -> Snapshots:
+        """Choose times, add noise relative to the whole field, then draw points."""
+        chosen = recording.at(self.times, self.tolerance) if self.times else recording
+        if self.noise:
+            chosen = chosen.with_noise(self.noise, self.seed)
+        if not self.points:
+            return chosen
+        counts = self.points[0] if len(self.points) == 1 else self.points
+        return chosen.subsample(counts, self.seed)
+
+
+@dataclass(frozen=True)
+class Output:
+    """Where the answer goes."""
+
+    plot: Path | None
+    save: Path | None
+    as_json: bool
+    force: bool
+    quiet: bool
+
+    def check(self) -> None:
+        """Refuse to overwrite before the work, not after it."""
+        for path in (self.plot, self.save):
+            if path is not None and path.exists() and not self.force:
+                raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
+
+    def write(self, result: Result) -> None:
+        """Print the result and write what was asked for; a doubtful status ends in its own exit code."""
+        typer.echo(json.dumps(result.summary(), indent=2) if self.as_json else str(result))
+        if self.save is not None:
+            result.save(self.save, overwrite=self.force)
+        if self.plot is not None:
+            result.plot(self.plot, overwrite=self.force)
+        for path in (self.save, self.plot):
+            if path is not None and not self.quiet:
+                typer.echo(f"wrote {path}", err=True)
+        if result.status != "converged":
+            raise typer.Exit(DOUBTFUL)
+
+
+def identify_file(
+    file: Path,
+    pde: str,
+    choice: Choice,
+    output: Output,
+    *,
+    model: str,
+    kernel: str,
+    fields: list[str],
+    constants: list[str],
+    missing: Literal["refuse", "drop"],
+) -> None:
+    """Run `identify` on a file."""
+    output.check()
+    known, columns = numbers_by_name(constants), names_by_name(fields)
+    recording = read(file, missing=missing)
+    snapshots = choice.of(recording)
+    keep_compiled_code()
+    with stages(output.quiet) as say:
+        say("loading JAX")
+        from hiddenphysics.identification import identify
+        from hiddenphysics.kernels import kernel_from_text
+
+        result = identify(
+            pde,
+            snapshots,
+            model=model,
+            kernel=kernel_from_text(kernel),
+            fields=columns,
+            constants=known,
+            progress=say,
+        )
+    output.write(result.with_recording(_as_named(recording, result)))
+
+
+def run_demo(noise: float, seed: int, csv: Path | None, output: Output) -> None:
+    """Make 140 points of Burgers' equation and identify it."""
+    output.check()
+    keep_compiled_code()
+    with stages(output.quiet) as say:
+        say("solving Burgers' equation exactly")
+        from hiddenphysics.demo import EQUATION, burgers_recording, two_snapshots
+
+        recording = burgers_recording()
+        snapshots = two_snapshots(recording, noise, seed)
+        if csv is not None:
+            _write_table(snapshots, csv, output.force)
+        say("loading JAX")
+        from hiddenphysics.identification import identify
+
+        result = identify(EQUATION, snapshots, progress=say)
+    if not output.as_json:
+        typer.echo("truth:      u_t + 1 u u_x - 0.1 u_xx = 0\nidentified: ", nl=False)
+    output.write(result.with_recording(recording))
+
+
+def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:
+    """Return the whole file under the equation's names, where its fields can be told."""
+    if len(recording) <= len(result.snapshots) or len(recording.fields) != len(result.snapshots.fields):
+        return None
+    if recording.complex_fields and result.snapshots.complex_fields:
+        return recording.rename({recording.complex_fields[0]: result.snapshots.complex_fields[0]})
+    return recording.rename(dict(zip(recording.fields, result.snapshots.fields, strict=True)))
+
+
+def _write_table(snapshots: Snapshots, path: Path, force: bool) -> None:
+    if path.exists() and not force:
+        raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    snapshots.to_table().to_csv(path, index=False)

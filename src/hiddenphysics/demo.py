@@ -1,0 +1,27 @@
+"""The data of `hiddenphysics demo`: 140 noisy points of the paper's first example."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from hiddenphysics.simulate.cole_hopf import burgers, gaussian_pulse
+from hiddenphysics.snapshots import Snapshot, Snapshots
+
+EQUATION = "u_t + a*u*u_x - b*u_xx = 0"
+TRUTH = {"a": 1.0, "b": 0.1}
+
+
+def burgers_recording() -> Snapshots:
+    """Return u on the grid of the paper: 256 points in [−8, 8), 101 times in [0, 10]; λ = 1, ν = 0.1."""
+    x = -8.0 + np.arange(256) / 16.0
+    return Snapshots(
+        Snapshot(
+            t=t, x=x, u=burgers(gaussian_pulse, t, x, TRUTH["b"], speed=TRUTH["a"], reach=16.0, nodes=801)
+        )
+        for t in np.arange(101) / 10.0
+    )
+
+
+def two_snapshots(recording: Snapshots, noise: float, seed: int) -> Snapshots:
+    """Return 71 and 69 random points of the field at t = 3.0 and 3.1, with relative noise."""
+    return recording.at([3.0, 3.1]).with_noise(noise, seed).subsample([71, 69], seed)

@@ -1,0 +1,139 @@
+"""The reference engine: every covariance as a dense matrix."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float
+
+from hiddenphysics.kernels import Kernel
+from hiddenphysics.operators import Operator, Symbol
+
+# Above this many entries a block is built a strip of rows at a time and its derivative tables are made anew for the
+# gradient, so that memory stays near that of the matrix itself.
+STRIP_ENTRIES = 1 << 19
+
+
+@dataclass(frozen=True)
+class Prior:
+    """One latent process: γ² Π_d ρ(x_d − x'_d; θ_d).
+
+    Parameters
+    ----------
+    kernel
+        The correlation ρ.
+    variance
+        γ², the variance of the process.
+    shapes
+        For each of the D dimensions the kernel's learned numbers θ_d by name, such as ``{"length": 1.3}``.
+    """
+
+    kernel: Kernel
+    variance: Float[Array, ""]
+    shapes: tuple[Mapping[str, Float[Array, ""]], ...]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """A quantity o = Σ c_j T_j z_f at N points: its operator, coefficients already numbers or (N,) arrays."""
+
+    operator: Operator[Any]
+    points: Float[Array, "N D"]
+
+    def rows(self) -> tuple[Float[Array, "N D"], list[Float[Array, " N"]]]:
+        """Points and coefficients as arrays whose first axis is the point, so that both can be cut into strips."""
+        n = self.points.shape[0]
+        return self.points, [jnp.broadcast_to(jnp.asarray(c, float), (n,)) for _, _, c in self.operator]
+
+
+def covariance(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Float[Array, "N M"]:
+    """Return cov(o(x_i), o'(x'_j)) = Σ_f Σ_ab c_a(x_i) c'_b(x'_j) (−1)^{|n_b|} k_f^{(m_a + n_b)}(x_i − x'_j)."""
+    n, m = left.points.shape[0], right.points.shape[0]
+    if n * m <= STRIP_ENTRIES:
+        return _block(left, right, priors)
+    strip = max(1, STRIP_ENTRIES // m)
+    count = -(-n // strip)
+    padded = jax.tree.map(lambda rows: _cut_into_strips(rows, count, strip), left.rows())
+
+    @jax.checkpoint
+    def one_strip(rows: tuple[Array, list[Array]]) -> Array:
+        points, coefficients = rows
+        symbols = ((latent, symbol) for latent, symbol, _ in left.operator)
+        terms = ((*key, c) for key, c in zip(symbols, coefficients, strict=True))
+        return _block(Observed(Operator(tuple(terms)), points), right, priors)
+
+    return jax.lax.map(one_strip, padded).reshape(count * strip, m)[:n]
+
+
+def joint_covariance(observed: Sequence[Observed], priors: Mapping[str, Prior]) -> Float[Array, "N N"]:
+    """Return the covariance of all observed quantities, stacked in order; the lower half mirrors the upper."""
+    size = len(observed)
+    blocks = {
+        (a, b): covariance(observed[a], observed[b], priors) for a in range(size) for b in range(a, size)
+    }
+    return jnp.block([[blocks[a, b] if a <= b else blocks[b, a].T for b in range(size)] for a in range(size)])
+
+
+def variance(observed: Observed, priors: Mapping[str, Prior]) -> Float[Array, " N"]:
+    """Return the prior variance at every point, the diagonal of `covariance`, without building the matrix."""
+
+    def at_one_point(point: Array, coefficients: list[Array]) -> Array:
+        keys = ((latent, symbol) for latent, symbol, _ in observed.operator)
+        terms = ((*key, c[None]) for key, c in zip(keys, coefficients, strict=True))
+        here = Observed(Operator(tuple(terms)), point[None])
+        return _block(here, here, priors)[0, 0]
+
+    return jax.vmap(at_one_point)(*observed.rows())
+
+
+def _cut_into_strips(rows: Array, count: int, strip: int) -> Array:
+    """Pad the first axis by repeating its last row (harmless: cut off again) and fold it into (count, strip)."""
+    padding = [(0, count * strip - rows.shape[0])] + [(0, 0)] * (rows.ndim - 1)
+    return jnp.pad(rows, padding, mode="edge").reshape(count, strip, *rows.shape[1:])
+
+
+def _block(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Float[Array, "N M"]:
+    total = jnp.zeros((left.points.shape[0], right.points.shape[0]))
+    for latent in sorted(set(left.operator.latents) & set(right.operator.latents)):
+        weights = _weights_by_derivative(left.operator, right.operator, latent)
+        tables = _derivative_tables(left.points, right.points, priors[latent], tuple(weights))
+        for orders, weight in weights.items():
+            total = total + weight * reduce(jnp.multiply, [t[p] for t, p in zip(tables, orders, strict=True)])
+    return total
+
+
+def _weights_by_derivative(
+    left: Operator[Any], right: Operator[Any], latent: str
+) -> dict[tuple[int, ...], Float[Array, "N M"]]:
+    """Gather the pairs of terms that need the same derivative of the kernel: {m + n: Σ (−1)^{|n|} c_m(x) c'_n(x')}."""
+    weights: defaultdict[tuple[int, ...], Any] = defaultdict(float)
+    for name, symbol, c in left:
+        for other, other_symbol, d in right:
+            if name == other == latent:
+                sign = -1.0 if sum(other_symbol.orders) % 2 else 1.0
+                column, row = jnp.asarray(c, float)[..., None], sign * jnp.asarray(d, float)[None, ...]
+                weights[(symbol @ other_symbol).orders] += column * row
+    return dict(weights)
+
+
+def _derivative_tables(
+    left: Float[Array, "N D"], right: Float[Array, "M D"], prior: Prior, needed: Sequence[tuple[int, ...]]
+) -> list[list[Float[Array, "N M"]]]:
+    """For every dimension the kernel's derivatives up to the highest needed; γ² rides on the first dimension."""
+    tables = []
+    for d, shape in enumerate(prior.shapes):
+        r = left[:, None, d] - right[None, :, d]
+        highest = max(orders[d] for orders in needed)
+        tables.append(prior.kernel.derivatives(r, highest, shape))
+    tables[0] = [prior.variance * table for table in tables[0]]
+    return tables
+
+
+__all__ = ["Observed", "Prior", "Symbol", "covariance", "joint_covariance", "variance"]

@@ -1,0 +1,99 @@
+"""The size of a SymPy expression, checked before SymPy is asked to do something that could take forever."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import comb, prod
+
+import sympy
+from sympy.core.function import AppliedUndef
+
+from hiddenphysics.equation.expand import multiply_out
+from hiddenphysics.equation.limits import MAX_BITS, MAX_ORDER, MAX_POWER, MAX_TERMS, MAX_WORK
+from hiddenphysics.equation.names import TIME, coordinate
+from hiddenphysics.equation.source import PlacedError
+
+_FUNCTIONS = (sympy.sin, sympy.cos, sympy.exp, sympy.log, sympy.tanh, sympy.Abs, sympy.sign)
+
+
+@dataclass
+class Budget:
+    """Work spent on one equation so far."""
+
+    spent: int = 0
+
+    def check(self, expr: sympy.Expr, at: int | None) -> sympy.Expr:
+        """Return `expr`, or refuse it: too large, not finite, not real, or not something we can evaluate."""
+        if self._terms(expr, at) > MAX_TERMS:
+            raise PlacedError(at, f"multiplied out, this has more than {MAX_TERMS} terms: too large")
+        return expr
+
+    def expanded(self, expr: sympy.Expr, at: int | None) -> sympy.Expr:
+        """Multiply `expr` out. Checked again afterwards: a denominator may turn out to be zero."""
+        return self.check(multiply_out(self.check(expr, at)), at)
+
+    def _terms(self, expr: sympy.Expr, at: int | None) -> int:
+        """Upper bound of the number of terms after multiplying out. Depth is bounded by that of the text."""
+        # Differentiating a product of k factors makes k products of k factors.
+        self.spent += len(expr.args) ** 2 if expr.is_Mul else 1
+        if self.spent > MAX_WORK:
+            raise PlacedError(at, "the equation is too large: split it up, or write it in fewer symbols")
+        if isinstance(expr, sympy.Derivative):
+            _check_derivative(expr, at)
+            return 1
+        if isinstance(expr, AppliedUndef) or expr.is_Symbol or expr is sympy.pi:
+            return 1
+        if expr.is_Rational:
+            _check_number(expr, at)
+            return 1
+        below = [self._terms(argument, at) for argument in expr.args]
+        if expr.is_Add:
+            return sum(below)
+        if expr.is_Mul:
+            return prod(below)
+        if expr.is_Pow:
+            return _power_terms(expr, below[0], at)
+        if isinstance(expr, _FUNCTIONS):
+            return self.limited(below[0], at)
+        raise PlacedError(at, _refusal(expr))
+
+    @staticmethod
+    def limited(terms: int, at: int | None) -> int:
+        """Terms inside a function stay inside: they count as one outside, but must be few themselves."""
+        if terms > MAX_TERMS:
+            raise PlacedError(at, f"multiplied out, this has more than {MAX_TERMS} terms: too large")
+        return 1
+
+
+def _check_derivative(expr: sympy.Derivative, at: int | None) -> None:
+    if not isinstance(expr.expr, AppliedUndef):
+        raise PlacedError(at, "a derivative of this expression has no closed form")
+    counts = dict(expr.variable_count)
+    in_time = counts.pop(coordinate(TIME), 0)
+    if in_time and counts:
+        raise PlacedError(at, "mixed derivatives in time and space, such as u_xt, are not supported")
+    if in_time + sum(counts.values()) > MAX_ORDER:
+        raise PlacedError(at, f"a derivative of higher order than {MAX_ORDER} is not supported")
+
+
+def _check_number(expr: sympy.Rational, at: int | None) -> None:
+    if max(int(expr.p).bit_length(), int(expr.q).bit_length()) > MAX_BITS:
+        raise PlacedError(at, "a number becomes too large or too small here")
+
+
+def _power_terms(expr: sympy.Pow, terms: int, at: int | None) -> int:
+    exponent = expr.exp
+    if exponent.is_Rational and abs(exponent) > MAX_POWER:
+        raise PlacedError(at, f"the power {exponent} is too high: at most {MAX_POWER} is supported")
+    if not exponent.is_Integer:
+        return Budget.limited(terms, at)
+    expanded = comb(abs(int(exponent)) + terms - 1, abs(int(exponent)))
+    return expanded if exponent > 0 else Budget.limited(expanded, at)
+
+
+def _refusal(expr: sympy.Expr) -> str:
+    if expr in (sympy.zoo, sympy.nan, sympy.oo, -sympy.oo):
+        return "this divides by zero or is not finite"
+    if expr is sympy.I:
+        return "this is not a real number"
+    return f"this leads to {type(expr).__name__}, which is not supported"

@@ -1,0 +1,271 @@
+"""`Equation`: the system of PDEs a user typed, understood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
+
+import sympy
+
+from hiddenphysics.equation import names
+from hiddenphysics.equation.analyse import analyse
+from hiddenphysics.equation.canonical import to_tree
+from hiddenphysics.equation.explain import explain
+from hiddenphysics.equation.frozen import FrozenMapping
+from hiddenphysics.equation.linearity import atoms_of, is_linear
+from hiddenphysics.equation.printing import Printer
+from hiddenphysics.equation.reader import read
+from hiddenphysics.equation.source import PlacedError, Source
+from hiddenphysics.equation.styles import Latex, Read, Style, Typed
+from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum
+
+Values = Mapping[str, tuple[float, float | None]]
+
+
+@dataclass(frozen=True)
+class Equation:
+    """A system of evolution equations `∂ₜ^p h + N(h, ∂h, …; λ) = 0`, one for each evolving field h.
+
+    Made by `Equation.parse`. Immutable, equal and hashed by value, so it can be a static argument of a
+    compiled function.
+
+    Attributes
+    ----------
+    text
+        What the user typed.
+    given
+        Names of the fields with data, as passed to `parse`.
+    coordinates
+        Spatial coordinates.
+    fields
+        All real fields in order of appearance, with those that have no data and with potentials.
+    complex_fields
+        Complex field -> names of its real and imaginary part, both of them in `fields`.
+    parameters
+        Unknown parameters in order of appearance.
+    constants
+        Parameters that were given a value.
+    bounds
+        Parameter -> (low, high), infinite where unbounded.
+    definitions
+        Field -> its expression in potentials.
+    evolution
+        Evolving field -> N.
+    time_orders
+        Evolving field -> p.
+
+    Examples
+    --------
+    >>> burgers = Equation.parse("u_t + a*u*u_x = b*u_xx; b > 0")
+    >>> burgers.fields, burgers.parameters, burgers.order
+    (('u',), ('a', 'b'), 2)
+    >>> burgers.render({"a": (1.0379, 0.014), "b": (0.0976, 0.0031)})
+    'u_t + 1.038(14) u u_x = 0.0976(31) u_xx'
+    """
+
+    text: str
+    given: tuple[str, ...]
+    coordinates: tuple[str, ...]
+    fields: tuple[str, ...]
+    complex_fields: FrozenMapping[str, tuple[str, str]]
+    parameters: tuple[str, ...]
+    constants: FrozenMapping[str, float]
+    bounds: FrozenMapping[str, tuple[float, float]]
+    definitions: FrozenMapping[str, sympy.Expr]
+    evolution: FrozenMapping[str, sympy.Expr]
+    time_orders: FrozenMapping[str, int]
+    _lines: tuple[EquationLine, ...] = dataclass_field(repr=False, compare=False)
+
+    @classmethod
+    def parse(
+        cls,
+        text: str,
+        *,
+        fields: Iterable[str] = (),
+        coordinates: Sequence[str] | None = None,
+        constants: Mapping[str, float] | None = None,
+        bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+    ) -> Equation:
+        """Read a system of PDEs.
+
+        Parameters
+        ----------
+        text
+            Statements separated by new lines or `;`: equations (`= 0` may be left out), definitions of
+            observed fields by potentials (`u = psi_y`), bounds (`b > 0`). Derivatives are `u_t`, `u_xx`,
+            `d(u, x, 3)`, `d(u^2/2, x)`, `lap(u)`; powers `^` or `**`; functions sin, cos, exp, log, tanh,
+            sqrt, abs, sign; `pi`; `i`, which makes the differentiated fields complex, with re, im, conj.
+        fields
+            Names with data; a complex `h` may be named `h`, or `h_re` and `h_im`.
+        coordinates
+            Spatial coordinates of the data; by default those that the text uses.
+        constants
+            Known values of parameters.
+        bounds
+            Ranges of parameters, None for no bound; they add to those in the text.
+
+        Raises
+        ------
+        EquationError
+            The text has no such meaning; the message shows where and what to type instead.
+        """
+        source = Source(text)
+        given = tuple(dict.fromkeys(fields))
+        known = dict(constants or {})
+        ranges = dict(bounds or {})
+        for role, words in (("field", given), ("constant", known), ("parameter", ranges)):
+            for name in words:
+                names.check_name(name, role)
+        try:
+            lines = read(source)
+            found = analyse(lines, given, coordinates, known, ranges)
+        except PlacedError as problem:
+            raise source.error(problem) from None
+        return cls(
+            text=text,
+            given=given,
+            coordinates=found.vocabulary.coordinates,
+            fields=found.fields,
+            complex_fields=FrozenMapping({h: names.parts(h) for h in found.vocabulary.complex_fields}),
+            parameters=found.parameters,
+            constants=FrozenMapping(known),
+            bounds=FrozenMapping(found.bounds),
+            definitions=FrozenMapping(found.definitions),
+            evolution=FrozenMapping(found.evolution.right),
+            time_orders=FrozenMapping(found.evolution.orders),
+            _lines=tuple(line for line in lines if isinstance(line, EquationLine)),
+        )
+
+    def __reduce__(self) -> tuple[Callable[..., Equation], tuple[object, ...]]:
+        # SymPy's undefined functions cannot be pickled; the text can.
+        inputs = (self.text, self.given, self.coordinates, dict(self.constants), dict(self.bounds))
+        return _restore, inputs
+
+    # ---- the objects in the expressions --------------------
+
+    def field(self, name: str) -> sympy.Expr:
+        """Return the function `name(t, *coordinates)` that stands for a field in the expressions."""
+        return names.field(_member(name, self.fields, "field"), self.coordinates)
+
+    def coordinate(self, name: str) -> sympy.Symbol:
+        """Return the symbol of a coordinate, `t` included."""
+        return names.coordinate(_member(name, (names.TIME, *self.coordinates), "coordinate"))
+
+    def parameter(self, name: str) -> sympy.Symbol:
+        """Return the symbol of a parameter."""
+        return names.parameter(_member(name, self.parameters, "parameter"))
+
+    # ---- properties --------------------
+
+    @property
+    def linear(self) -> bool:
+        """Whether every N is of first degree in the fields (a forcing term is allowed)."""
+        return all(is_linear(expr) for expr in self.evolution.values())
+
+    @property
+    def order(self) -> int:
+        """Order of the highest spatial derivative in the evolution equations."""
+        atoms = {atom for expr in self.evolution.values() for atom in atoms_of(expr)}
+        time = names.coordinate(names.TIME)
+        found = [
+            sum(int(count) for symbol, count in atom.variable_count if symbol != time)
+            for atom in atoms
+            if isinstance(atom, sympy.Derivative)
+        ]
+        return max(found, default=0)
+
+    # ---- printing --------------------
+
+    def statements(self) -> list[str]:
+        """Evolution equations and definitions in canonical form, as text that can be typed."""
+        printer = Printer(Typed(), {})
+        evolution = [
+            printer.line(_evolution_line(h, p, self.evolution[h])) for h, p in self.time_orders.items()
+        ]
+        return evolution + [
+            printer.line(EquationLine(Name(h), to_tree(e))) for h, e in self.definitions.items()
+        ]
+
+    def __str__(self) -> str:
+        """Canonical text; it parses to the same evolution equations."""
+        bounds = [_bound_statement(name, *self.bounds[name]) for name in self.parameters]
+        return "\n".join([*self.statements(), *filter(None, bounds)])
+
+    def sympy(self) -> list[sympy.Eq]:
+        """Evolution equations and definitions as SymPy equations."""
+        time = names.coordinate(names.TIME)
+        evolution = [
+            sympy.Eq(self.field(h).diff(time, self.time_orders[h]) + expr, 0)
+            for h, expr in self.evolution.items()
+        ]
+        return evolution + [sympy.Eq(self.field(h), expr) for h, expr in self.definitions.items()]
+
+    def latex(self) -> str:
+        """Write the equations as typed, in LaTeX."""
+        return self._print(Latex(), {})
+
+    def render(self, values: Values) -> str:
+        """Write the equations as typed, with numbers for parameters and constants.
+
+        Parameters
+        ----------
+        values
+            Parameter -> (value, standard deviation), None for a deviation that is not known. Parameters that
+            are not in it keep their names.
+        """
+        return self._print(Read(), self._with_constants(values))
+
+    def render_latex(self, values: Values) -> str:
+        """Do what `render` does, in LaTeX."""
+        return self._print(Latex(), self._with_constants(values))
+
+    def explain(self) -> str:
+        """How the text was understood, in several lines."""
+        return explain(self)
+
+    def _with_constants(self, values: Values) -> Values:
+        for name in values:
+            _member(name, self.parameters, "parameter")
+        return {**{name: (value, None) for name, value in self.constants.items()}, **values}
+
+    def _print(self, style: Style, values: Values) -> str:
+        printer = Printer(style, values)
+        return "\n".join(printer.line(line) for line in self._lines)
+
+
+def _restore(
+    text: str,
+    fields: tuple[str, ...],
+    coordinates: tuple[str, ...],
+    constants: dict[str, float],
+    bounds: dict[str, tuple[float, float]],
+) -> Equation:
+    return Equation.parse(text, fields=fields, coordinates=coordinates, constants=constants, bounds=bounds)
+
+
+def _evolution_line(name: str, order: int, right: sympy.Expr) -> EquationLine:
+    tree = to_tree(right)
+    terms = tree.terms if isinstance(tree, Sum) else () if right == 0 else (("+", tree),)
+    return EquationLine(Sum((("+", Name(f"{name}_{names.TIME * order}")), *terms)), Number("0"))
+
+
+def _bound_statement(name: str, low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f"{name} > {_number(low)}"
+    if math.isinf(low):
+        return f"{name} < {_number(high)}"
+    return f"{_number(low)} < {name} < {_number(high)}"
+
+
+def _number(value: float) -> str:
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def _member(name: str, known: Sequence[str], role: str) -> str:
+    if name not in known:
+        raise KeyError(f"the equation has no {role} {name!r}; it has {', '.join(known) or 'none'}")
+    return name

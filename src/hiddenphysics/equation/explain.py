@@ -1,0 +1,65 @@
+"""An equation in words, as it was understood."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hiddenphysics.equation.linearity import atoms_of, field_name
+from hiddenphysics.equation.names import parts
+
+if TYPE_CHECKING:
+    from hiddenphysics.equation.equation import Equation
+
+
+def explain(equation: Equation) -> str:
+    """Several lines: equations, fields, parameters, constants, order, linearity."""
+    return "\n".join(
+        [
+            "Equations",
+            *(f"  {line}" for line in equation.statements()),
+            "Fields",
+            *(f"  {name}: {', '.join(_roles(equation, name))}" for name in equation.fields),
+            *_section(
+                "Parameters", (f"  {name}{_range(*equation.bounds[name])}" for name in equation.parameters)
+            ),
+            *_section("Constants", (f"  {name} = {value:g}" for name, value in equation.constants.items())),
+            f"Coordinates: t, {', '.join(equation.coordinates)}",
+            f"Order {equation.order} in space, {max(equation.time_orders.values())} in time",
+            "Linear in the fields" if equation.linear else "Nonlinear in the fields",
+        ]
+    )
+
+
+def _section(title: str, lines: Iterator[str]) -> list[str]:
+    found = list(lines)
+    return [title, *found] if found else []
+
+
+def _roles(equation: Equation, name: str) -> Iterator[str]:
+    potentials = {field_name(atom) for expr in equation.definitions.values() for atom in atoms_of(expr)}
+    measured = {part for given in equation.given for part in (given, *equation.complex_fields.get(given, ()))}
+    if name in equation.evolution:
+        yield "evolving"
+    if name in equation.definitions:
+        yield "defined by potentials"
+    if name in potentials:
+        yield "potential"
+    if name in measured and name not in {*equation.evolution, *equation.definitions, *potentials}:
+        yield "given coefficient"
+    for whole in equation.complex_fields:
+        if name in parts(whole):
+            yield f"{'real' if name == parts(whole)[0] else 'imaginary'} part of {whole}"
+    if equation.given:
+        yield "with data" if name in measured else "hidden (no data)"
+    elif name not in {*equation.evolution, *equation.definitions, *potentials}:
+        yield "without an equation of its own"
+
+
+def _range(low: float, high: float) -> str:
+    if math.isinf(low) and math.isinf(high):
+        return ""
+    if math.isinf(high):
+        return f" > {low:g}"
+    return f" < {high:g}" if math.isinf(low) else f" between {low:g} and {high:g}"

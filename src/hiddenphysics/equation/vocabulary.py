@@ -1,0 +1,227 @@
+"""Which names are fields, which are parameters: decided by the whole system, before any algebra."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from hiddenphysics.equation.hints import did_you_mean
+from hiddenphysics.equation.names import (
+    COMPLEX_PARTS,
+    ELEMENTARY,
+    IMAGINARY,
+    SPACE,
+    TIME,
+    is_reserved,
+    parts,
+    split_derivative,
+)
+from hiddenphysics.equation.source import PlacedError
+from hiddenphysics.equation.tree import Call, EquationLine, Name, Node, Product, walk
+
+_LEIBNIZ = re.compile(r"d([A-Za-z]\w*?)d([txyz])")
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The roles of all names of a system.
+
+    A name is a **field** when it is differentiated (`u_x`, `d(u, x)`, `lap(u)`), when data are given for it,
+    or when a line defines it (`u = psi_y`). Every other name is a **parameter**, wherever it stands.
+
+    In a system that mentions `i` (or `re`, `im`, `conj`) every differentiated or defined field is
+    **complex**. Data can say otherwise: once one field is given by its parts (`h_re`, `h_im`), those given by
+    their own name are real.
+    """
+
+    fields: tuple[str, ...]
+    complex_fields: tuple[str, ...]
+    parameters: dict[str, int]  # name -> where it first appears
+    coordinates: tuple[str, ...]
+    whole: frozenset[str]  # names that are never taken apart into base and derivative
+    definitions: tuple[EquationLine, ...]
+    equations: tuple[EquationLine, ...]
+
+    @property
+    def part_names(self) -> dict[str, tuple[str, int]]:
+        """`h_re` -> (`h`, 0), `h_im` -> (`h`, 1)."""
+        return {part: (name, k) for name in self.complex_fields for k, part in enumerate(parts(name))}
+
+    def split(self, name: str) -> tuple[str, str]:
+        """Return base and letters of derivative of a name of this system."""
+        return (name, "") if name in self.whole else split_derivative(name)
+
+
+def survey(
+    lines: Sequence[EquationLine],
+    given: Sequence[str],
+    coordinates: Sequence[str] | None,
+    whole: Iterable[str],
+) -> Vocabulary:
+    """Find the role of every name in `lines`.
+
+    Parameters
+    ----------
+    lines
+        The equations and definitions.
+    given
+        Names of fields with data.
+    coordinates
+        Spatial coordinates of the data; None: those that the text uses.
+    whole
+        Names of constants and of bounded parameters: `c_x` among them is no derivative.
+    """
+    names = _Names(frozenset(whole))
+    differentiated = {base: None for line in lines for base, _ in names.derivatives(*line.sides)}
+    definitions = [line for line in lines if names.defines(line)]
+    defined = {line.left.name: None for line in definitions if isinstance(line.left, Name)}
+    plain = names.plain(lines)
+    complex_fields, by_parts = _complex(lines, given, {**differentiated, **defined}, set(plain))
+    _check_given(given, set(plain) | by_parts)
+    part_names = {part for name in complex_fields for part in parts(name)}
+    known = (differentiated.keys() | defined.keys() | set(given)) - part_names
+    fields = tuple(name for name in plain if name in known)
+    parameters = {n: at for n, at in plain.items() if n not in known and n not in part_names}
+    _check_parameters(parameters, fields, names.whole)
+    _check_fractions(lines)
+    return Vocabulary(
+        fields=fields,
+        complex_fields=tuple(name for name in fields if name in complex_fields),
+        parameters=parameters,
+        coordinates=_coordinates(names, lines, coordinates),
+        whole=names.whole,
+        definitions=tuple(definitions),
+        equations=tuple(line for line in lines if line not in definitions),
+    )
+
+
+@dataclass(frozen=True)
+class _Names:
+    """Reads names, given those that must be taken whole."""
+
+    whole: frozenset[str]
+
+    def split(self, node: Name) -> tuple[str, str]:
+        base, letters = (node.name, "") if node.name in self.whole else split_derivative(node.name)
+        if letters and is_reserved(base):
+            raise PlacedError(node.at, f"'{node.name}' would be a derivative of {base}, which is no field")
+        if node.name in ELEMENTARY:
+            raise PlacedError(node.at, f"{node.name} is a function: write {node.name}(u)")
+        return base, letters
+
+    def derivatives(self, *roots: Node) -> Iterator[tuple[str, str]]:
+        """Fields that are differentiated below `roots`, each with the letters of the derivative."""
+        for node in walk(*roots):
+            match node:
+                case Name():
+                    base, letters = self.split(node)
+                    if letters:
+                        yield base, letters
+                case Call(function="d", arguments=(Name() as name, Name(name=along), *_)):
+                    yield self.split(name)[0], along
+                case Call(function="lap", arguments=(Name() as name,)):
+                    yield self.split(name)[0], "lap"
+
+    def defines(self, line: EquationLine) -> bool:
+        """`u = psi_y`: a bare name on the left, spatial derivatives of other fields on the right."""
+        if not isinstance(line.left, Name) or line.right is None or line.left.name in self.whole:
+            return False
+        base, letters = self.split(line.left)
+        found = list(self.derivatives(line.right))
+        if letters or is_reserved(base) or not found:
+            return False
+        return all(other != base and TIME not in along for other, along in found)
+
+    def plain(self, lines: Sequence[EquationLine]) -> dict[str, int]:
+        """Every name that is no coordinate and no constant of nature, with its first place, in order."""
+        found: dict[str, int] = {}
+        for line in lines:
+            for node in walk(*line.sides):
+                if isinstance(node, Name) and not is_reserved(base := self.split(node)[0]):
+                    found.setdefault(base, node.at)
+        return found
+
+
+def _complex(
+    lines: Sequence[EquationLine], given: Sequence[str], candidates: Iterable[str], plain: set[str]
+) -> tuple[set[str], set[str]]:
+    """Complex fields, and the names in `given` that are parts of one."""
+    stems = {part: name for name in plain for part in parts(name)}
+    by_parts = {name for name in given if name in stems and name not in plain}
+    explicit = {stems[name] for name in by_parts}
+    if not any(_mentions_complex(node) for line in lines for node in walk(*line.sides)):
+        return explicit, by_parts
+    implied = {name for name in candidates if stems.get(name) not in plain}
+    return explicit | (implied - set(given) if explicit else implied), by_parts
+
+
+def _mentions_complex(node: Node) -> bool:
+    return (isinstance(node, Name) and node.name == IMAGINARY) or (
+        isinstance(node, Call) and node.function in COMPLEX_PARTS
+    )
+
+
+def _check_given(given: Sequence[str], known: set[str]) -> None:
+    for name in given:
+        if split_derivative(name)[1]:
+            raise PlacedError(
+                None, f"data named '{name}' read as a derivative of {split_derivative(name)[0]}: rename them"
+            )
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise PlacedError(None, f"there are data for '{name}', but the equation has no such field{hint}")
+
+
+def _check_parameters(parameters: dict[str, int], fields: Sequence[str], whole: frozenset[str]) -> None:
+    """Refuse what is almost surely a misspelt derivative: silently it would become a parameter."""
+    for name, at in parameters.items():
+        leibniz = _LEIBNIZ.fullmatch(name)
+        glued = next((f for f in fields if re.fullmatch(re.escape(f) + "[txyz]+", name)), None)
+        if name in whole or not (leibniz or glued):
+            continue
+        meant = f"{leibniz[1]}_{leibniz[2]}" if leibniz else f"{glued}_{name[len(glued or '') :]}"
+        raise PlacedError(at, f"'{name}' is read as a parameter; write {meant} for the derivative")
+
+
+def _check_fractions(lines: Sequence[EquationLine]) -> None:
+    """`du/dt` would silently be a quotient of two parameters."""
+    for line in lines:
+        for node in walk(*line.sides):
+            if not isinstance(node, Product):
+                continue
+            for (_, above), (sign, below) in zip(node.factors, node.factors[1:], strict=False):
+                if sign == "/" and isinstance(above, Name) and isinstance(below, Name):
+                    _check_leibniz(above, below)
+
+
+def _check_leibniz(above: Name, below: Name) -> None:
+    leibniz = _LEIBNIZ.fullmatch(above.name + below.name)
+    if leibniz and len(below.name) == 2:
+        meant = f"{leibniz[1]}_{leibniz[2]}"
+        raise PlacedError(
+            above.at, f"'{above.name}/{below.name}' is read as a quotient; write {meant} for the derivative"
+        )
+
+
+def _coordinates(
+    names: _Names, lines: Sequence[EquationLine], given: Sequence[str] | None
+) -> tuple[str, ...]:
+    """Spatial coordinates: those of the data, or those of the text."""
+    used: dict[str, int] = {}
+    for line in lines:
+        for node in walk(*line.sides):
+            if isinstance(node, Name):
+                base, letters = names.split(node)
+                for letter in letters or (base if base in SPACE else ""):
+                    used.setdefault(letter, node.at)
+    if given is None:
+        return tuple(letter for letter in SPACE if letter in used) or SPACE[:1]
+    for name in given:
+        if name not in SPACE:
+            raise PlacedError(None, f"'{name}' is no spatial coordinate; they are called x, y and z")
+    for letter, at in used.items():
+        if letter != TIME and letter not in given:
+            have = " and ".join(given) or "no coordinate"
+            raise PlacedError(at, f"the equation differentiates along {letter}, the data have only {have}")
+    return tuple(dict.fromkeys(given))

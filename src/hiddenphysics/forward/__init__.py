@@ -1,0 +1,26 @@
+"""From a PDE to linear observations of latent Gaussian processes: the only room that knows both sides."""
+
+from collections.abc import Callable
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.forward.atoms import derivative_symbol, evaluate_by_name, field_name, frozen_atoms
+from hiddenphysics.forward.independent import independent
+from hiddenphysics.forward.model import LAG, LinearModel, Observation, Quantity
+from hiddenphysics.forward.paper import paper
+
+MODELS: dict[str, Callable[[Equation, tuple[str, ...]], LinearModel]] = {"paper": paper}
+"""Forward models by the name a user types: (equation, measured fields) -> observations."""
+
+__all__ = [
+    "LAG",
+    "MODELS",
+    "LinearModel",
+    "Observation",
+    "Quantity",
+    "derivative_symbol",
+    "evaluate_by_name",
+    "field_name",
+    "frozen_atoms",
+    "independent",
+    "paper",
+]

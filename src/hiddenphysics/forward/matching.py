@@ -1,0 +1,86 @@
+"""The names in the equation and the names in the data, brought together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots import Snapshot, Snapshots
+
+Bounds = Mapping[str, tuple[float | None, float | None]]
+
+
+def match(
+    text: str,
+    snapshots: Snapshots,
+    *,
+    fields: Mapping[str, str] | None = None,
+    constants: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
+) -> tuple[Equation, Snapshots]:
+    """Parse an equation knowing which fields have data, and name the data's fields as the equation does.
+
+    Parameters
+    ----------
+    fields
+        Equation name -> data name; only these are used. Without it names must agree, except that one field of
+        the data serves the one field of the equation whatever its name (``usol`` for ``u``).
+    """
+    snapshots = _select(snapshots, fields) if fields else snapshots
+    first = Equation.parse(text, coordinates=snapshots.coordinates, constants=constants)
+    snapshots = _rename_the_only_field(first, snapshots)
+    _check_kinds(first, snapshots)
+    equation = Equation.parse(
+        text, fields=snapshots.fields, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
+    )
+    return equation, snapshots
+
+
+def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
+    known = (*snapshots.fields, *snapshots.complex_fields)
+    unknown = [name for name in fields.values() if name not in known]
+    if unknown:
+        raise DataError(
+            f"The field {unknown[0]!r} was asked for, but the data hold {', '.join(known)}. "
+            "Type --field EQUATION_NAME=DATA_NAME, as in --field u=usol."
+        )
+    wanted = {data: name for name, data in fields.items()}
+    for h in snapshots.complex_fields:
+        if h in wanted:
+            wanted |= {h + part: wanted[h] + part for part in ("_re", "_im")}
+    kept = {data: wanted[data] for data in snapshots.fields if data in wanted}
+
+    def keep(snapshot: Snapshot) -> Snapshot:
+        return snapshot.replace(fields={new: snapshot[old] for old, new in kept.items()})
+
+    return Snapshots(keep(s) for s in snapshots)
+
+
+def _rename_the_only_field(equation: Equation, snapshots: Snapshots) -> Snapshots:
+    pairs = dict(equation.complex_fields)
+    wanted = [f for f in equation.fields if not any(f in parts for parts in pairs.values())] + list(pairs)
+    offered = [
+        f for f in snapshots.fields if not any(f.startswith(f"{h}_") for h in snapshots.complex_fields)
+    ]
+    offered += snapshots.complex_fields
+    if len(wanted) == len(offered) == 1 and wanted != offered:
+        return snapshots.rename({offered[0]: wanted[0]})
+    return snapshots
+
+
+def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse complex data for a real equation and the reverse."""
+    pairs = dict(equation.complex_fields)
+    for h in snapshots.complex_fields:
+        if h in equation.fields:
+            raise DataError(
+                f"The data for {h} are complex, but the equation is real. Write the imaginary unit i where it belongs "
+                f"(i*{h}_t + …), or give the real part alone."
+            )
+    for h, parts in pairs.items():
+        if h in snapshots.fields and parts[0] not in snapshots.fields:
+            raise DataError(
+                f"The equation makes {h} complex, but the data for {h} are real. Give complex values, or two columns "
+                f"named {parts[0]} and {parts[1]}."
+            )

@@ -1,0 +1,90 @@
+"""What every forward model hands on: observed quantities as linear operators on latent Gaussian processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sympy
+
+from hiddenphysics.forward.atoms import frozen_atoms
+from hiddenphysics.operators import Operator
+
+LAG = sympy.Symbol("Δt", real=True)
+"""How far a snapshot lies before the latent's time. No name a user types can collide: `Δ` is not in the grammar."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A field at some time, as the latent processes determine it: o(x) = mean(x) + Σ c_j(x) (T_j z_f)(x).
+
+    Coefficients and mean are SymPy expressions in the unknown parameters, `LAG`, the coordinates, and
+    *frozen* fields: the state around which the equation was linearised.
+    """
+
+    operator: Operator[sympy.Expr]
+    mean: sympy.Expr
+
+    @property
+    def expressions(self) -> tuple[sympy.Expr, ...]:
+        """All coefficients and the mean."""
+        return (*(c for _, _, c in self.operator), self.mean)
+
+    def without_lag(self) -> Quantity:
+        """Return the same quantity at the latent's own time, with the terms that vanish there dropped."""
+        terms = ((latent, symbol, c.subs(LAG, 0)) for latent, symbol, c in self.operator)
+        return Quantity(Operator.collect(t for t in terms if t[2] != 0), self.mean.subs(LAG, 0))
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One field in one snapshot."""
+
+    field: str
+    snapshot: int
+    quantity: Quantity
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """An equation turned into observations of latent processes; static, hashable, free of data.
+
+    Attributes
+    ----------
+    name
+        Which forward model made it.
+    parameters, coordinates
+        The unknown numbers and the spatial coordinates of the equation.
+    latents
+        The processes that carry a Gaussian process prior.
+    observations
+        The fields with data, in the order in which their values are stacked.
+    quantities
+        Every field of the equation as a function of `LAG`: what `predict` draws.
+    latent_fraction
+        Where in the interval between first and last snapshot the latent lives: 1 is the last, ½ the middle.
+    frozen_snapshot
+        The snapshot whose state stands in the coefficients.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    coordinates: tuple[str, ...]
+    latents: tuple[str, ...]
+    observations: tuple[Observation, ...]
+    quantities: tuple[tuple[str, Quantity], ...]
+    latent_fraction: float
+    frozen_snapshot: int
+
+    def frozen_at(self, snapshot: int) -> tuple[sympy.Expr, ...]:
+        """Return the fields and derivatives that one snapshot's observations need as numbers, sorted by name."""
+        here = [o.quantity for o in self.observations if o.snapshot == snapshot]
+        found = frozen_atoms(*(e for quantity in here for e in quantity.expressions))
+        return tuple(sorted(found, key=str))
+
+    def quantity(self, field: str) -> Quantity:
+        """Return a field of the equation as the latents determine it."""
+        return dict(self.quantities)[field]
+
+    def highest_order(self, latent: str) -> int:
+        """Return the largest derivative order, along one coordinate, that any observation takes of a latent."""
+        return max(o.quantity.operator.highest_order(latent) for o in self.observations)

@@ -1,0 +1,1 @@
+"""Learning: likelihood, start, optimiser, uncertainty, posterior; plain functions of one problem."""

@@ -1,0 +1,59 @@
+"""Uncertainty of all unknowns from the curvature of the likelihood at its optimum."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+WEAKEST = 1e-6
+"""Scaled curvatures below this carry no information: the unknown directions behind them are reported, not inverted."""
+
+
+@dataclass(frozen=True)
+class Laplace:
+    """The Gaussian approximation exp(−½ δᵀHδ) of the likelihood around its optimum, in the unconstrained vector.
+
+    Attributes
+    ----------
+    covariance
+        H⁻¹ over the unknowns that are free; rows and columns of unknowns held at a bound are 0.
+    curvatures
+        Eigenvalues of the Hessian in the optimiser's scaled coordinates, smallest first.
+    weakest
+        The unit direction of the smallest of them, in scaled coordinates.
+    """
+
+    covariance: np.ndarray
+    curvatures: np.ndarray
+    weakest: np.ndarray
+
+    @property
+    def is_minimum(self) -> bool:
+        """Whether the likelihood falls off in every direction."""
+        return bool(self.curvatures[0] > WEAKEST)
+
+
+def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray) -> Laplace:
+    """Invert the exact Hessian (P, P) over the free unknowns; directions without curvature get infinite variance."""
+    size = hessian.shape[0]
+    scaled = (hessian * scale[:, None] * scale[None, :])[np.ix_(free, free)]
+    curvatures, directions = np.linalg.eigh(scaled)
+    with np.errstate(divide="ignore"):
+        spread = np.where(curvatures > WEAKEST, 1.0 / np.maximum(curvatures, WEAKEST), np.inf)
+    inner = _weighted_outer(directions, spread) * np.outer(scale[free], scale[free])
+    covariance = np.zeros((size, size))
+    covariance[np.ix_(free, free)] = inner
+    weakest = np.zeros(size)
+    weakest[free] = directions[:, 0]
+    return Laplace(covariance, curvatures, weakest)
+
+
+def _weighted_outer(directions: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """Σ_k spread_k d_k d_kᵀ where an infinite spread makes infinite what its direction touches, not NaN."""
+    finite = np.isfinite(spread)
+    total = (directions[:, finite] * spread[finite]) @ directions[:, finite].T
+    for lost in directions[:, ~finite].T:
+        touched = np.abs(lost) > 1e-6
+        total[np.ix_(touched, touched)] = np.inf
+    return total

@@ -1,0 +1,89 @@
+"""The marginal likelihood of a linear model: the one function that is learned from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import sympy
+from jax import Array
+from jaxtyping import Float
+
+from hiddenphysics.engines import Observed, joint_covariance, negative_log_density, stable_cholesky
+from hiddenphysics.forward import LAG, Quantity, evaluate_by_name
+from hiddenphysics.inference.data import Data, Place
+from hiddenphysics.inference.parameters import NOISE, Layout
+
+
+def negative_log_likelihood(layout: Layout, vector: Float[Array, " P"], data: Data) -> Float[Array, ""]:
+    """Return −log p(y | θ, λ, σ²), equation 6 of the paper, at an unconstrained vector (see `Layout`)."""
+    K, residual = covariance_and_residual(layout, vector, data)
+    return negative_log_density(K, residual)
+
+
+def covariance_and_residual(
+    layout: Layout, vector: Float[Array, " P"], data: Data
+) -> tuple[Float[Array, "N N"], Float[Array, " N"]]:
+    """Return K + σ²I of all observed values, and the values less their mean."""
+    values = layout.values(vector)
+    observed, means = observations(layout, values, data)
+    K = joint_covariance(observed, layout.priors(values))
+    return K + values[NOISE] * jnp.eye(K.shape[0]), data.stacked - means
+
+
+def observations(
+    layout: Layout, values: Mapping[str, Array], data: Data
+) -> tuple[list[Observed], Float[Array, " N"]]:
+    """Return what was observed, as operators with numeric coefficients, and its stacked mean."""
+    observed, means = [], []
+    for observation in layout.model.observations:
+        here = data.places[observation.snapshot]
+        one, mean = at_place(layout, observation.quantity, values, here)
+        observed.append(one)
+        means.append(mean)
+    return observed, jnp.concatenate(means)
+
+
+def at_place(
+    layout: Layout, quantity: Quantity, values: Mapping[str, Array], here: Place
+) -> tuple[Observed, Float[Array, " N"]]:
+    """Evaluate a quantity's coefficients and mean at a place."""
+    model = layout.model
+    numbers = {name: values[name] for name in model.parameters}
+    numbers |= {name: here.points[:, d] for d, name in enumerate(model.coordinates)}
+    numbers |= {"t": here.time, str(LAG): here.lag} | here.frozen
+
+    def number(expression: sympy.Expr) -> Array:
+        return jnp.asarray(evaluate_by_name(expression, numbers, jnp))
+
+    mean = jnp.broadcast_to(number(quantity.mean), (here.points.shape[0],)).astype(float)
+    return Observed(quantity.operator.map(number), here.points), mean
+
+
+@partial(jax.jit, static_argnames="layout")
+def value_and_gradient(layout: Layout, vector: Array, data: Data) -> tuple[Array, Array]:
+    """Return the negative log likelihood and its gradient in the unconstrained vector."""
+    return jax.value_and_grad(negative_log_likelihood, argnums=1)(layout, vector, data)
+
+
+@partial(jax.jit, static_argnames="layout")
+def value(layout: Layout, vector: Array, data: Data) -> Array:
+    """Return the negative log likelihood alone, without the inverse that a gradient needs."""
+    return negative_log_likelihood(layout, vector, data)
+
+
+@partial(jax.jit, static_argnames="layout")
+def hessian(layout: Layout, vector: Array, data: Data) -> Float[Array, "P P"]:
+    """Return the exact second derivatives: the gradient's directional derivative along one unknown after another."""
+    gradient = partial(jax.grad(negative_log_likelihood, argnums=1), layout, data=data)
+    along = jax.lax.map(lambda e: jax.jvp(gradient, (vector,), (e,))[1], jnp.eye(vector.size))
+    return 0.5 * (along + along.T)
+
+
+@partial(jax.jit, static_argnames="layout")
+def required_jitter(layout: Layout, vector: Array, data: Data) -> Array:
+    """Return what had to be added to the covariance's diagonal to factor it; normally 0, NaN on failure."""
+    factor, jitter = stable_cholesky(covariance_and_residual(layout, vector, data)[0])
+    return jnp.where(jnp.all(jnp.isfinite(jnp.diagonal(factor))), jitter, jnp.nan)

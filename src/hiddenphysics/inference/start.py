@@ -1,0 +1,101 @@
+"""Where learning starts: scales from the smoothed data, parameters from regression."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.engines import variance
+from hiddenphysics.inference.likelihood import at_place
+from hiddenphysics.inference.parameters import NOISE, Layout, shape_name, variance_name
+from hiddenphysics.inference.problem import Problem
+from hiddenphysics.inference.regression import Regression
+from hiddenphysics.inference.scales import Scales
+from hiddenphysics.inference.smooth import SmoothedField
+
+
+@dataclass(frozen=True)
+class Start:
+    """A place to begin, the size of natural steps, and the limits, all for the unconstrained vector.
+
+    Attributes
+    ----------
+    vectors
+        Starting points, the most promising first.
+    scale
+        (P,) natural step sizes.
+    bounds
+        (P, 2) limits.
+    """
+
+    vectors: tuple[np.ndarray, ...]
+    scale: np.ndarray
+    bounds: np.ndarray
+
+
+def starts(
+    problem: Problem,
+    scales: Scales,
+    smoothed: Mapping[str, SmoothedField],
+    regression: Regression,
+    parameter_bounds: Mapping[str, tuple[float, float]],
+) -> Start:
+    """Return two starts: the regression's parameters, and no physics at all (λ = 0), against a bad regression."""
+    layout = problem.layout
+    hyper = _hyper_values(problem, smoothed, regression)
+    variances = {latent: hyper[variance_name(latent)] for latent, _ in layout.kernels}
+    limits = scales.hyper_bounds(layout, variances)
+    natural = {n: parameter_bounds.get(n, (-np.inf, np.inf)) for n in layout.model.parameters}
+    bounds = np.array([natural[n] if n in natural else np.log(limits[n]) for n in layout.names], float)
+    guesses = (regression.estimate, dict.fromkeys(layout.model.parameters, 0.0))
+    vectors = [np.clip(layout.vector(hyper | guess), bounds[:, 0], bounds[:, 1]) for guess in guesses]
+    scale = np.array([regression.scale.get(n, 1.0) for n in layout.names])
+    return Start(_distinct(vectors), scale, bounds)
+
+
+def _distinct(vectors: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+    kept: list[np.ndarray] = []
+    for vector in vectors:
+        if not any(np.allclose(vector, other) for other in kept):
+            kept.append(vector)
+    return tuple(kept)
+
+
+def _hyper_values(
+    problem: Problem, smoothed: Mapping[str, SmoothedField], regression: Regression
+) -> dict[str, float]:
+    """Return kernel numbers and noise: a measured latent takes its smoothed field's, others borrow and match."""
+    layout = problem.layout
+    values = {NOISE: float(np.exp(np.mean([np.log(s.noise) for s in smoothed.values()])))}
+    for latent, kernel in layout.kernels:
+        sources = [smoothed[latent]] if latent in smoothed else list(smoothed.values())
+        hypers = [s.hyper(-1) for s in sources]
+        for d, coordinate in enumerate(layout.model.coordinates):
+            for p in kernel.parameters:
+                typical = np.exp(np.mean([np.log(shapes[d][p]) for _, shapes in hypers]))
+                values[shape_name(latent, p, coordinate)] = float(typical)
+        values[variance_name(latent)] = hypers[0][0]
+    for latent, _ in layout.kernels:
+        if latent not in smoothed:
+            values[variance_name(latent)] = _matching_variance(problem, latent, values | regression.estimate)
+    return values
+
+
+def _matching_variance(problem: Problem, latent: str, values: Mapping[str, float]) -> float:
+    """Return the variance of an unmeasured latent that makes its share of the observed fields as large as they are."""
+    layout: Layout = problem.layout
+    traced = {name: jnp.asarray(value) for name, value in values.items()} | {
+        variance_name(latent): jnp.ones(())
+    }
+    ratios = []
+    for observation, seen in zip(layout.model.observations, problem.data.values, strict=True):
+        here = problem.data.places[observation.snapshot]
+        observed, _ = at_place(layout, observation.quantity, traced, here)
+        share = type(observed)(observed.operator.only(latent), observed.points)
+        if share.operator.terms:
+            unit = float(jnp.mean(variance(share, layout.priors(traced))))
+            ratios.append(float(jnp.mean(seen**2)) / unit)
+    return float(min(ratios))

@@ -1,0 +1,225 @@
+"""What an identification returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import sympy
+from numpy.typing import ArrayLike
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import ModelError
+from hiddenphysics.forward import Quantity, derivative_symbol, field_name, frozen_atoms
+from hiddenphysics.inference import posterior
+from hiddenphysics.inference.data import Place, latent_time, place
+from hiddenphysics.inference.fit import Status
+from hiddenphysics.inference.parameters import NOISE
+from hiddenphysics.inference.problem import Problem
+from hiddenphysics.inference.smooth import SmoothedField
+from hiddenphysics.result.estimate import Estimate
+from hiddenphysics.snapshots import Snapshots
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Result:
+    """Parameters with uncertainty, the identified equation, and the posterior of every field.
+
+    Attributes
+    ----------
+    equation, snapshots
+        What was asked, and the data that answered, under the equation's names.
+    problem
+        The likelihood, by name (`Problem.negative_log_likelihood`, `Problem.gradient`).
+    values
+        Every learned number in natural units: parameters, ``u.variance``, ``u.length_x``, …,
+        ``noise.variance``.
+    covariance
+        (P, P) Laplace covariance in the order of ``problem.names``; positive numbers as logarithms.
+    evidence
+        The log marginal likelihood at the optimum.
+    status, explanation
+        ``converged`` or why not, and the same in a sentence.
+    jitter
+        What had to be added to the covariance's diagonal to factor it; 0 in the normal case.
+    evaluations, seconds
+        What the fit cost.
+    smoothed
+        Each measured field smoothed by itself: the state around which the equation was linearised, at any
+        point.
+    recording
+        The whole field on a grid, when it is known; only drawn.
+    """
+
+    equation: Equation
+    snapshots: Snapshots
+    problem: Problem
+    values: dict[str, float]
+    covariance: np.ndarray
+    evidence: float
+    status: Status
+    explanation: str
+    jitter: float
+    evaluations: int
+    seconds: float
+    smoothed: Mapping[str, SmoothedField] = field(repr=False)
+    recording: Snapshots | None = field(default=None, repr=False)
+
+    @property
+    def model(self) -> str:
+        """The forward model that was used."""
+        return self.problem.layout.model.name
+
+    @property
+    def noise_std(self) -> float:
+        """The learned standard deviation of the noise, in the units of the data."""
+        return float(np.sqrt(self.values[NOISE]))
+
+    @cached_property
+    def parameters(self) -> dict[str, Estimate]:
+        """The equation's parameters by name."""
+        spread = np.sqrt(np.diagonal(self.covariance))
+        stds = dict(zip(self.problem.names, spread.tolist(), strict=True))
+        bounds = dict(self.equation.bounds)
+        return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
+
+    def predict(
+        self, field: str, x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None, *, t: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return posterior mean and standard deviation of a field, without noise, at points (N,).
+
+        The time lies between the snapshots. Fields without data are predicted like the others.
+        """
+        quantity, here = self._quantity(field, (x, y, z), t)
+        return posterior.mean_and_std(self.problem, self.values, quantity, here)
+
+    def sample(
+        self,
+        field: str,
+        x: ArrayLike,
+        y: ArrayLike | None = None,
+        z: ArrayLike | None = None,
+        *,
+        t: float,
+        count: int,
+        seed: int,
+    ) -> np.ndarray:
+        """Return draws (count, N) of a field from its joint posterior."""
+        quantity, here = self._quantity(field, (x, y, z), t)
+        return posterior.draws(self.problem, self.values, quantity, here, count, seed)
+
+    def latex(self) -> str:
+        """Return the identified equation in LaTeX, numbers with their uncertainty."""
+        return self.equation.render_latex(self._numbers())
+
+    def sympy(self) -> list[sympy.Eq]:
+        """Return the identified equations as SymPy, parameters replaced by their estimates."""
+        chosen = {self.equation.parameter(p): e.estimate for p, e in self.parameters.items()}
+        return [eq.subs(chosen) for eq in self.equation.sympy()]
+
+    def identified(self) -> str:
+        """Return the identified equation as text, such as ``u_t + 1.038(14) u u_x - 0.0976(31) u_xx = 0``."""
+        return self.equation.render(self._numbers())
+
+    def summary(self) -> dict[str, Any]:
+        """Return the answer as plain data, ready for JSON; numbers that are not finite become None."""
+        return {
+            "parameters": {
+                name: {
+                    "estimate": e.estimate,
+                    "std": _finite(e.std),
+                    "interval95": [_finite(limit) for limit in e.interval(0.95)],
+                }
+                for name, e in self.parameters.items()
+            },
+            "noise_std": self.noise_std,
+            "evidence": _finite(self.evidence),
+            "status": str(self.status),
+            "explanation": self.explanation,
+            "model": self.model,
+            "equation": self.identified(),
+            "points": [len(s) for s in self.snapshots],
+            "times": self.snapshots.times.tolist(),
+            "jitter": _finite(self.jitter),
+            "evaluations": self.evaluations,
+            "seconds": self.seconds,
+        }
+
+    def __str__(self) -> str:
+        lines = [self.identified(), "", f"status     {self.status}: {self.explanation}"]
+        lines.append(f"model      {self.model}, evidence {self.evidence:.6g}, noise std {self.noise_std:.3g}")
+        if self.jitter > 0:
+            lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
+        for name, e in self.parameters.items():
+            low, high = e.interval(0.95)
+            lines.append(f"{name:<10} {e.estimate:.6g} ± {e.std:.2g}   95 % in [{low:.6g}, {high:.6g}]")
+        return "\n".join(lines)
+
+    def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
+        """Draw the snapshots with their posterior and the identified equation; write it to `path` if one is given."""
+        from hiddenphysics.plots import plot_result, write_figure
+
+        figure = plot_result(self)
+        if path is not None:
+            write_figure(figure, Path(path), overwrite=overwrite)
+        return figure
+
+    def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
+        """Write everything but the recording as netCDF; `hiddenphysics.load` brings it back in any process."""
+        from hiddenphysics.result.files import save
+
+        return save(self, Path(path), overwrite=overwrite)
+
+    def with_recording(self, recording: Snapshots | None) -> Result:
+        """Return the same result with the whole field beside it, for pictures."""
+        return replace(self, recording=recording)
+
+    def _numbers(self) -> dict[str, tuple[float, float | None]]:
+        return {p: (e.estimate, e.std if np.isfinite(e.std) else None) for p, e in self.parameters.items()}
+
+    def _quantity(self, field: str, axes: tuple[ArrayLike | None, ...], t: float) -> tuple[Quantity, Place]:
+        model = self.problem.layout.model
+        known = [name for name, _ in model.quantities]
+        if field not in known:
+            raise ModelError(f"The field {field!r} was asked for; the model has {', '.join(known)}.")
+        points = self._points(axes)
+        first, last = self.snapshots.times[0], self.snapshots.times[-1]
+        if not first <= t <= last:
+            raise ModelError(
+                f"The time t = {t:g} was asked for; the model {self.model!r} knows the field between its snapshots, "
+                f"from t = {first:g} to {last:g}."
+            )
+        quantity, time = model.quantity(field), latent_time(model, self.snapshots)
+        frozen = self._frozen(quantity, points)
+        return quantity, place(points, frozen, time - t, time)
+
+    def _points(self, axes: tuple[ArrayLike | None, ...]) -> np.ndarray:
+        given = [np.asarray(a, float) for a in axes if a is not None]
+        names = self.equation.coordinates
+        if len(given) != len(names) or any(a.ndim != 1 or a.shape != given[0].shape for a in given):
+            raise ModelError(
+                f"{len(given)} coordinate arrays of shapes {[a.shape for a in given]} were given; needed are "
+                f"{len(names)} ({', '.join(names)}) of one shape (N,)."
+            )
+        return np.stack(given, axis=1)
+
+    def _frozen(self, quantity: Quantity, points: np.ndarray) -> dict[str, np.ndarray]:
+        model = self.problem.layout.model
+        frozen: dict[str, np.ndarray] = {}
+        for atom in sorted(frozen_atoms(*quantity.expressions), key=str):
+            symbol = derivative_symbol(atom, model.coordinates)
+            frozen[str(atom)] = self.smoothed[field_name(atom)].means((symbol,), points)[
+                model.frozen_snapshot, 0
+            ]
+        return frozen
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

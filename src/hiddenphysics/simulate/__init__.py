@@ -1,0 +1,1 @@
+"""Data generators: exact solutions, and flows the library computes itself."""

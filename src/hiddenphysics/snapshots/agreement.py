@@ -1,0 +1,75 @@
+"""What snapshots must have in common to stand in one collection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import pairwise
+
+import numpy as np
+
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots.parts import IM, RE
+from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.words import names, number
+
+
+def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
+    """Sort by time, give every snapshot the same order of fields, refuse what does not fit together."""
+    ordered = sorted(_as_list(snapshots), key=lambda snapshot: snapshot.t)
+    for before, after in pairwise(ordered):
+        if before.t == after.t:
+            raise DataError(
+                f"Two snapshots have the same time t = {number(before.t)}; times must differ, because"
+                " the equation is learned from the change between them. Join their points into one Snapshot,"
+                " or correct a time."
+            )
+    complex_somewhere = {name for snapshot in ordered for name in snapshot.complex_fields}
+    ordered = [_with_complex(snapshot, complex_somewhere) for snapshot in ordered]
+    return tuple(_alike(snapshot, ordered[0]) for snapshot in ordered)
+
+
+def _as_list(snapshots: Iterable[Snapshot]) -> list[Snapshot]:
+    if isinstance(snapshots, Snapshot):
+        raise DataError("One bare Snapshot was given where a list is needed; write Snapshots([snapshot]).")
+    items = list(snapshots)
+    for item in items:
+        if not isinstance(item, Snapshot):
+            raise DataError(
+                f"Snapshots takes Snapshot objects; a {type(item).__name__} was given. Write"
+                " Snapshots([Snapshot(t=0.0, x=x0, u=u0), Snapshot(t=0.1, x=x1, u=u1)]),"
+                " or read(...) for other data."
+            )
+    if not items:
+        raise DataError("The list of snapshots is empty; give at least one Snapshot(t=..., x=..., u=...).")
+    return items
+
+
+def _with_complex(snapshot: Snapshot, complex_names: set[str]) -> Snapshot:
+    """Add the imaginary part 0 to a real field that is complex at other times."""
+    if complex_names.isdisjoint(snapshot.fields):
+        return snapshot
+    fields: dict[str, np.ndarray] = {}
+    for name in snapshot.fields:
+        if name in complex_names:
+            fields |= {name + RE: snapshot[name], name + IM: np.zeros(len(snapshot))}
+        else:
+            fields[name] = snapshot[name]
+    return snapshot.replace(fields=fields)
+
+
+def _alike(snapshot: Snapshot, first: Snapshot) -> Snapshot:
+    if snapshot.coordinates != first.coordinates:
+        raise DataError(
+            f"The snapshot at t = {number(first.t)} has the coordinates {names(first.coordinates)},"
+            f" the one at t = {number(snapshot.t)} has {names(snapshot.coordinates)}; they must be"
+            " the same in all snapshots. Give every Snapshot the same ones."
+        )
+    if snapshot.fields == first.fields:
+        return snapshot
+    if set(snapshot.fields) != set(first.fields):
+        raise DataError(
+            f"The snapshot at t = {number(first.t)} has the fields {names(first.fields)}, the one at"
+            f" t = {number(snapshot.t)} has {names(snapshot.fields)}; they must be the same in all snapshots."
+            " Leave out the fields that are not measured at every time."
+        )
+    return snapshot.replace(fields={name: snapshot[name] for name in first.fields})

@@ -1,0 +1,64 @@
+"""Random thinning and random noise, reproducible from a seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.words import number
+
+
+def subsample(snapshots: Sequence[Snapshot], counts: int | Sequence[int], seed: int) -> list[Snapshot]:
+    """Draw points without replacement, anew for each snapshot; `counts` is one number or one for each."""
+    generator = _generator(seed)
+    chosen: list[Snapshot] = []
+    for snapshot, count in zip(snapshots, _counts(counts, len(snapshots)), strict=True):
+        if not 2 <= count <= len(snapshot):
+            raise DataError(
+                f"{count} points were asked from the snapshot at t = {number(snapshot.t)}, which has"
+                f" {len(snapshot)}; points are drawn without replacement, so ask for 2 to {len(snapshot)}."
+            )
+        # Kept in the order of the file: a drawn set has no order of its own, and sorted points print better.
+        chosen.append(snapshot.take(np.sort(generator.choice(len(snapshot), size=count, replace=False))))
+    return chosen
+
+
+def with_noise(snapshots: Sequence[Snapshot], level: float, seed: int) -> list[Snapshot]:
+    """Add independent Gaussian noise to every field; see `Snapshots.with_noise`."""
+    if not np.isfinite(level) or level < 0:
+        raise DataError(
+            f"The noise level is {level}; it is a fraction of each field's spread, as in 0.05 for 5 %."
+        )
+    generator = _generator(seed)
+    # std over all snapshots together: one noise level per field, as one instrument would have.
+    scale = level * np.std(np.concatenate([s.values for s in snapshots], axis=1), axis=1, keepdims=True)
+    noisy = [s.values + scale * generator.standard_normal(s.values.shape) for s in snapshots]
+    return [
+        s.replace(fields=dict(zip(s.fields, rows, strict=True)))
+        for s, rows in zip(snapshots, noisy, strict=True)
+    ]
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError(
+            f"The seed is {seed!r}; it must be an integer, zero or more, so that the draw can be repeated."
+        )
+    return np.random.default_rng(int(seed))
+
+
+def _counts(counts: int | Sequence[int], snapshots: int) -> list[int]:
+    given = np.asarray(counts)
+    if given.dtype.kind not in "iu" or given.ndim > 1:
+        raise DataError(
+            f"The number of points to draw is {counts!r}; write an integer, or one integer per snapshot."
+        )
+    if given.ndim == 1 and len(given) != snapshots:
+        raise DataError(
+            f"{len(given)} numbers of points were given for {snapshots} snapshots; write one integer for all,"
+            " or one per snapshot."
+        )
+    return [int(count) for count in np.broadcast_to(given, snapshots)]

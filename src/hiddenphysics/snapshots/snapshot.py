@@ -1,0 +1,216 @@
+"""`Snapshot`: fields measured at scattered points at one time, checked once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots import checks, parts
+from hiddenphysics.snapshots.words import names, number, plural
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Snapshot:
+    """Fields at N scattered points in D = 1, 2 or 3 dimensions, at one time.
+
+    Parameters
+    ----------
+    t
+        The time, one finite number.
+    *arrays
+        Coordinates in the order x, y, z, each of shape (N,). When no field is named, the last array is the
+        field `u`.
+    missing
+        What to do with NaN and infinity: ``"refuse"`` them, or ``"drop"`` every point that has one.
+    **named
+        Arrays of shape (N,) by name: `x`, `y`, `z` are coordinates, any other name is a field. A complex
+        array `h` is kept as the two real fields `h_re` and `h_im`, unless max|imag| ≤ 1e-5 · max|real|:
+        that is a solver's round-off and the field is real. Two real fields named so make a complex `h` too.
+
+    Attributes
+    ----------
+    t
+        The time.
+    coordinates
+        ``("x",)``, ``("x", "y")`` or ``("x", "y", "z")``.
+    points
+        The points, shape (N, D), read-only.
+    fields
+        Names of the F real fields.
+    values
+        Their values, shape (F, N), read-only.
+
+    Examples
+    --------
+    >>> s = Snapshot(t=2.0, x=[0.0, 0.5, 1.0], u=[1.0, 0.7, 0.2])
+    >>> s
+    Snapshot(t=2, 3 points in x, field u)
+    >>> s["u"][1]
+    np.float64(0.7)
+    >>> Snapshot(2.0, [0.0, 1.0], [1.0, 3.0]).fields  # the last array is u
+    ('u',)
+    """
+
+    t: float
+    coordinates: tuple[str, ...]
+    points: NDArray[np.float64]
+    fields: tuple[str, ...]
+    values: NDArray[np.float64]
+
+    def __init__(
+        self, t: float, *arrays: ArrayLike, missing: checks.Missing = "refuse", **named: ArrayLike
+    ) -> None:
+        coordinates, fields = _tell_apart(arrays, named)
+        self._fill(t, coordinates, fields, missing)
+
+    @classmethod
+    def from_columns(
+        cls,
+        t: float,
+        coordinates: Mapping[str, ArrayLike],
+        fields: Mapping[str, ArrayLike],
+        *,
+        missing: checks.Missing = "refuse",
+    ) -> Snapshot:
+        """Build from columns by name, for names known only when the program runs; same checks."""
+        snapshot = cls.__new__(cls)
+        snapshot._fill(t, coordinates, fields, missing)
+        return snapshot
+
+    def _fill(
+        self,
+        t: float,
+        coordinates: Mapping[str, ArrayLike],
+        fields: Mapping[str, ArrayLike],
+        missing: checks.Missing,
+    ) -> None:
+        t = checks.time_of(t)
+        axes = checks.coordinate_names(coordinates)
+        checks.field_names(fields)
+        columns = {name: checks.real(name, checks.vector(name, coordinates[name])) for name in axes}
+        columns |= {name: checks.vector(name, value) for name, value in fields.items()}
+        checks.same_lengths(columns)
+        columns = checks.finite_points(columns, missing, t)
+        points = np.stack([columns[name] for name in axes], axis=-1)
+        checks.distinct_points(axes, points, t)
+        self._set(t, axes, points, {name: columns[name] for name in fields})
+
+    def _set(
+        self,
+        t: float,
+        coordinates: tuple[str, ...],
+        points: NDArray[np.float64],
+        fields: Mapping[str, NDArray[Any]],
+    ) -> None:
+        pairs = parts.split(fields)
+        values = np.stack([array for _, array in pairs])
+        points.flags.writeable = False
+        values.flags.writeable = False
+        # The class is frozen, so that nobody assigns by accident; its own constructor has to go around that.
+        put = object.__setattr__
+        put(self, "t", t)
+        put(self, "coordinates", coordinates)
+        put(self, "points", points)
+        put(self, "fields", checks.field_names(name for name, _ in pairs))
+        put(self, "values", values)
+        self._check_values()
+
+    def _check_values(self) -> None:
+        for name, row in zip(self.fields, self.values, strict=True):
+            checks.moderate(name, row)
+        for name, row in zip(self.fields, self.values, strict=True):
+            twin = _twin(name)
+            # A complex field may be real at one time (Schrödinger's initial state): one part may be flat.
+            if twin in self.fields and np.ptp(self[twin]) > 0:
+                continue
+            checks.informative(name, row, self.t)
+
+    def replace(self, *, t: float | None = None, fields: Mapping[str, ArrayLike] | None = None) -> Snapshot:
+        """Return a snapshot at the same points with another time, or with other fields instead of all these.
+
+        The points are shared, not copied and not checked again, which is what makes recordings on a fixed
+        grid quick to load. Non-finite values are refused.
+        """
+        t = self.t if t is None else checks.time_of(t)
+        new: Mapping[str, ArrayLike] = (
+            dict(zip(self.fields, self.values, strict=True)) if fields is None else fields
+        )
+        checks.field_names(new)
+        columns = {"points": self.points} | {name: checks.vector(name, value) for name, value in new.items()}
+        checks.same_lengths(columns)
+        columns = checks.finite_points({name: columns[name] for name in new}, "refuse", t)
+        snapshot = type(self).__new__(type(self))
+        snapshot._set(t, self.coordinates, self.points, columns)
+        return snapshot
+
+    def take(self, indices: ArrayLike) -> Snapshot:
+        """Return the snapshot at some of its points; `indices` are integers or a mask of shape (N,)."""
+        chosen = np.asarray(indices)
+        return Snapshot.from_columns(
+            self.t,
+            {name: self[name][chosen] for name in self.coordinates},
+            {name: self[name][chosen] for name in self.fields},
+        )
+
+    @property
+    def complex_fields(self) -> tuple[str, ...]:
+        """Names of the complex fields: `h` where `fields` holds `h_re` and `h_im`."""
+        return parts.complex_names(self.fields)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        """Values of a field or of a coordinate at all points, shape (N,), read-only."""
+        if name in self.fields:
+            row: NDArray[np.float64] = self.values[self.fields.index(name)]
+            return row
+        if name in self.coordinates:
+            column: NDArray[np.float64] = self.points[:, self.coordinates.index(name)]
+            return column
+        raise DataError(
+            f"This snapshot has no {name!r}; it has the coordinates {names(self.coordinates)} and the fields"
+            f" {names(self.fields)}."
+        )
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.fields or name in self.coordinates
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def __repr__(self) -> str:
+        noun = "field" if len(self.fields) == 1 else "fields"
+        where = f"{plural(len(self), 'point')} in {', '.join(self.coordinates)}"
+        return f"Snapshot(t={number(self.t)}, {where}, {noun} {', '.join(self.fields)})"
+
+
+def _tell_apart(
+    arrays: tuple[ArrayLike, ...], named: Mapping[str, ArrayLike]
+) -> tuple[dict[str, ArrayLike], dict[str, ArrayLike]]:
+    """Sort the arguments of `Snapshot` into coordinates and fields."""
+    coordinates = {name: value for name, value in named.items() if name in checks.COORDINATES}
+    fields = {name: value for name, value in named.items() if name not in checks.COORDINATES}
+    if arrays and not fields:
+        *arrays_of_space, fields["u"] = arrays
+    else:
+        arrays_of_space = list(arrays)
+    if len(arrays_of_space) > len(checks.COORDINATES):
+        raise DataError(
+            f"{len(arrays_of_space)} arrays were given as coordinates; there are at most three, x, y and z."
+            " Name the fields, as in Snapshot(t, x, u=u, v=v)."
+        )
+    for name, value in zip(checks.COORDINATES, arrays_of_space, strict=False):
+        if name in coordinates:
+            raise DataError(f"The coordinate {name} was given twice, by position and by name. Give it once.")
+        coordinates[name] = value
+    return coordinates, fields
+
+
+def _twin(name: str) -> str:
+    """Name of the other part of a complex field; for other names, a name that no field has."""
+    if name.endswith(parts.RE):
+        return name.removesuffix(parts.RE) + parts.IM
+    return name.removesuffix(parts.IM) + parts.RE if name.endswith(parts.IM) else ""
