@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         ModelError,
     )
     from hiddenphysics.identification import identify, problem
+    from hiddenphysics.inference.problem import Problem
     from hiddenphysics.kernels import Matern, Periodic, RationalQuadratic, SquaredExponential
     from hiddenphysics.result import Result
     from hiddenphysics.result.files import load
@@ -36,6 +37,7 @@ _ROOMS = {
     "MissingExtraError": "errors",
     "ModelError": "errors",
     "Periodic": "kernels",
+    "Problem": "inference.problem",
     "RationalQuadratic": "kernels",
     "Result": "result",
     "Snapshot": "snapshots",
@@ -56,6 +58,7 @@ __all__ = [
     "MissingExtraError",
     "ModelError",
     "Periodic",
+    "Problem",
     "RationalQuadratic",
     "Result",
     "Snapshot",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiddenphysics.simulate.cole_hopf import burgers, gaussian_pulse
+from hiddenphysics.simulate.exact import burgers, gaussian_pulse
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 EQUATION = "u_t + a*u*u_x - b*u_xx = 0"

@@ -18,7 +18,7 @@ from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.regression import regress
 from hiddenphysics.inference.scales import Scales
 from hiddenphysics.inference.smooth import SmoothedField
-from hiddenphysics.inference.start import starts
+from hiddenphysics.inference.start import start_of
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
 
@@ -73,7 +73,7 @@ def identify(
     smoothed = {f: smoother(f) for f in snapshots.fields}
     scales = Scales.of(snapshots)
     regression = regress(understood, snapshots, smoothed)
-    start = starts(task, scales, smoothed, regression, dict(understood.bounds))
+    start = start_of(task, scales, smoothed, regression, dict(understood.bounds))
     say("compiling the likelihood")
     learned = fit(task, start, say)
     return _result(understood, snapshots, task, smoothed, learned, time.perf_counter() - began)

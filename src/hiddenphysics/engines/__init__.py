@@ -2,13 +2,21 @@
 
 import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
 from hiddenphysics.engines.dense import Observed, Prior, covariance, joint_covariance, variance
-from hiddenphysics.engines.gaussian import condition, negative_log_density, stable_cholesky
+from hiddenphysics.engines.gaussian import (
+    condition,
+    curvature,
+    density_slopes,
+    negative_log_density,
+    stable_cholesky,
+)
 
 __all__ = [
     "Observed",
     "Prior",
     "condition",
     "covariance",
+    "curvature",
+    "density_slopes",
     "joint_covariance",
     "negative_log_density",
     "stable_cholesky",

@@ -47,52 +47,67 @@ def stable_cholesky(K: Float[Array, "N N"]) -> tuple[Float[Array, "N N"], Float[
 def negative_log_density(K: Float[Array, "N N"], y: Float[Array, " N"]) -> Float[Array, ""]:
     """Return −log N(y; 0, K) = ½ yᵀK⁻¹y + ½ log|K| + ½ N log 2π.
 
-    Its reverse rule is closed: with α = K⁻¹y the derivative in K is ½(K⁻¹ − ααᵀ) and in y it is α, so one
-    inverse replaces differentiation through the factorisation, and that derivative has closed derivatives
-    again (`_solved`).
+    Its reverse rule is closed: with α = K⁻¹y the derivative in K is ½(K⁻¹ − ααᵀ) and in y it is α, so that one inverse
+    replaces differentiation through the factorisation. Second derivatives: `curvature`.
     """
     factor, _ = stable_cholesky(K)
+    return _value(factor, y)
+
+
+def _value(factor: Array, y: Array) -> Array:
     half = solve_triangular(factor, y, lower=True)
-    return _value(half @ half, jnp.log(jnp.diagonal(factor)).sum(), y.shape[0])
-
-
-def _value(quadratic: Array, half_log_determinant: Array, n: int) -> Array:
-    return 0.5 * quadratic + half_log_determinant + 0.5 * n * math.log(2.0 * math.pi)
-
-
-@jax.custom_jvp
-def _solved(K: Array, y: Array) -> tuple[Array, Array, Array]:
-    """Return (K⁻¹, K⁻¹y, ½ log|K|)."""
-    factor, _ = stable_cholesky(K)
-    half = solve_triangular(factor, jnp.eye(K.shape[0]), lower=True)
-    return half.T @ half, cho_solve((factor, True), y), jnp.log(jnp.diagonal(factor)).sum()
-
-
-@_solved.defjvp
-def _solved_jvp(
-    primals: tuple[Array, Array], tangents: tuple[Array, Array]
-) -> tuple[tuple[Array, Array, Array], tuple[Array, Array, Array]]:
-    """Return dK⁻¹ = −K⁻¹ dK K⁻¹, dα = K⁻¹(dy − dK α), d½log|K| = ½ tr K⁻¹dK."""
-    (K, y), (dK, dy) = primals, tangents
-    inverse, alpha, half_log = _solved(K, y)
-    return (inverse, alpha, half_log), (
-        -inverse @ dK @ inverse,
-        inverse @ (dy - dK @ alpha),
-        0.5 * jnp.vdot(inverse, dK),
+    return (
+        0.5 * half @ half + jnp.log(jnp.diagonal(factor)).sum() + 0.5 * y.shape[0] * math.log(2.0 * math.pi)
     )
 
 
 def _density_forward(K: Array, y: Array) -> tuple[Array, tuple[Array, Array]]:
-    inverse, alpha, half_log = _solved(K, y)
-    return _value(y @ alpha, half_log, y.shape[0]), (inverse, alpha)
+    factor, _ = stable_cholesky(K)
+    return _value(factor, y), (factor, y)
 
 
 def _density_reverse(saved: tuple[Array, Array], g: Array) -> tuple[Array, Array]:
-    inverse, alpha = saved
-    return 0.5 * g * (inverse - jnp.outer(alpha, alpha)), g * alpha
+    weights, alpha = density_slopes(*saved)
+    return g * weights, g * alpha
+
+
+def density_slopes(
+    factor: Float[Array, "N N"], y: Float[Array, " N"]
+) -> tuple[Float[Array, "N N"], Float[Array, " N"]]:
+    """Return the derivatives of the negative log density in K and in y: ½(K⁻¹ − ααᵀ) and α = K⁻¹y."""
+    alpha = cho_solve((factor, True), y)
+    half = solve_triangular(factor, jnp.eye(factor.shape[0]), lower=True)
+    return 0.5 * (half.T @ half - jnp.outer(alpha, alpha)), alpha
 
 
 negative_log_density.defvjp(_density_forward, _density_reverse)
+
+
+def curvature(
+    factor: Float[Array, "N N"],
+    y: Float[Array, " N"],
+    slopes: Float[Array, "P N N"],
+    moves: Float[Array, "P N"],
+) -> Float[Array, "P P"]:
+    """Return the part of the density's Hessian in P unknowns that comes from first derivatives of K and y.
+
+    With W_i = L⁻¹ ∂_iK L⁻ᵀ, β = L⁻¹y and ρ_i = L⁻¹ ∂_iy it is
+    βᵀW_iW_jβ − ½ tr W_iW_j − ρ_iᵀW_jβ − ρ_jᵀW_iβ + ρ_iᵀρ_j. The rest,
+    ½⟨K⁻¹ − ααᵀ, ∂_i∂_jK⟩ + αᵀ∂_i∂_jy, is the Hessian of a linear function of K and y. Triangular solves, not the
+    inverse: K⁻¹ ∂K K⁻¹ has no correct digit left where clean data make K nearly singular.
+    """
+
+    def whiten(slope: Array) -> Array:
+        left = solve_triangular(factor, slope, lower=True)
+        return solve_triangular(factor, left.T, lower=True)
+
+    whitened = jax.lax.map(whiten, slopes)
+    beta = solve_triangular(factor, y, lower=True)
+    applied = whitened @ beta
+    rho = solve_triangular(factor, moves.T, lower=True).T
+    flat = whitened.reshape(slopes.shape[0], -1)
+    mixed = rho @ applied.T
+    return applied @ applied.T - 0.5 * flat @ flat.T - mixed - mixed.T + rho @ rho.T
 
 
 @partial(jax.jit, static_argnames="diagonal")

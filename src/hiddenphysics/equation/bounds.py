@@ -24,7 +24,7 @@ def read_bounds(lines: Iterable[BoundLine], lowering: Lowering) -> list[tuple[st
     """Name, range and place of every bound in the text."""
     found = []
     for line in lines:
-        for left, sign, right in zip(line.parts, line.signs, line.parts[1:], strict=True):
+        for left, sign, right in zip(line.parts[:-1], line.signs, line.parts[1:], strict=True):
             smaller, larger = (left, right) if sign[0] == "<" else (right, left)
             found.append(_bound(smaller, larger, line, lowering))
     return found
@@ -66,9 +66,11 @@ def from_keywords(bounds: Mapping[str, tuple[float | None, float | None]]) -> li
             low, high = bound
             pair = (-math.inf if low is None else float(low), math.inf if high is None else float(high))
         except (TypeError, ValueError):
+            pair = (math.nan, math.nan)
+        if any(map(math.isnan, pair)):
             message = (
                 f"the bounds of {name} are a pair of numbers or None, such as (0, None), not {bound!r:.60}"
             )
-            raise PlacedError(None, message) from None
+            raise PlacedError(None, message)
         found.append((name, pair, None))
     return found

@@ -8,12 +8,14 @@ from math import comb, prod
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.expand import multiply_out
+from hiddenphysics.equation.expand import fold_numbers, multiply_out
 from hiddenphysics.equation.limits import MAX_BITS, MAX_ORDER, MAX_POWER, MAX_TERMS, MAX_WORK
 from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.source import PlacedError
 
 _FUNCTIONS = (sympy.sin, sympy.cos, sympy.exp, sympy.log, sympy.tanh, sympy.Abs, sympy.sign)
+
+_TOO_MANY = f"multiplied out, this has more than {MAX_TERMS} terms: too large"
 
 
 @dataclass
@@ -25,19 +27,28 @@ class Budget:
     def check(self, expr: sympy.Expr, at: int | None) -> sympy.Expr:
         """Return `expr`, or refuse it: too large, not finite, not real, or not something we can evaluate."""
         if self._terms(expr, at) > MAX_TERMS:
-            raise PlacedError(at, f"multiplied out, this has more than {MAX_TERMS} terms: too large")
+            raise PlacedError(at, _TOO_MANY)
         return expr
 
     def expanded(self, expr: sympy.Expr, at: int | None) -> sympy.Expr:
         """Multiply `expr` out. Checked again afterwards: a denominator may turn out to be zero."""
-        return self.check(multiply_out(self.check(expr, at)), at)
+        return self.check(fold_numbers(multiply_out(self.check(expr, at)), at), at)
+
+    def derivative(self, expr: sympy.Expr, symbol: sympy.Symbol, at: int | None) -> sympy.Expr:
+        """Differentiate `expr` and gather like terms: a chain rule left as it falls grows without end."""
+        # Differentiating a product of k factors makes k products of k factors.
+        for node in sympy.preorder_traversal(expr):
+            self._spend(len(node.args) ** 2, at)
+        return self.expanded(expr.diff(symbol), at)
+
+    def _spend(self, work: int, at: int | None) -> None:
+        self.spent += work
+        if self.spent > MAX_WORK:
+            raise PlacedError(at, "the equation is too large: split it up, or write it in fewer symbols")
 
     def _terms(self, expr: sympy.Expr, at: int | None) -> int:
         """Upper bound of the number of terms after multiplying out. Depth is bounded by that of the text."""
-        # Differentiating a product of k factors makes k products of k factors.
-        self.spent += len(expr.args) ** 2 if expr.is_Mul else 1
-        if self.spent > MAX_WORK:
-            raise PlacedError(at, "the equation is too large: split it up, or write it in fewer symbols")
+        self._spend(1, at)
         if isinstance(expr, sympy.Derivative):
             _check_derivative(expr, at)
             return 1
@@ -54,15 +65,15 @@ class Budget:
         if expr.is_Pow:
             return _power_terms(expr, below[0], at)
         if isinstance(expr, _FUNCTIONS):
-            return self.limited(below[0], at)
+            return _inside(below[0], at)
         raise PlacedError(at, _refusal(expr))
 
-    @staticmethod
-    def limited(terms: int, at: int | None) -> int:
-        """Terms inside a function stay inside: they count as one outside, but must be few themselves."""
-        if terms > MAX_TERMS:
-            raise PlacedError(at, f"multiplied out, this has more than {MAX_TERMS} terms: too large")
-        return 1
+
+def _inside(terms: int, at: int | None) -> int:
+    """Terms inside a function or a root stay there: they count as one outside, but must be few themselves."""
+    if terms > MAX_TERMS:
+        raise PlacedError(at, _TOO_MANY)
+    return 1
 
 
 def _check_derivative(expr: sympy.Derivative, at: int | None) -> None:
@@ -86,9 +97,9 @@ def _power_terms(expr: sympy.Pow, terms: int, at: int | None) -> int:
     if exponent.is_Rational and abs(exponent) > MAX_POWER:
         raise PlacedError(at, f"the power {exponent} is too high: at most {MAX_POWER} is supported")
     if not exponent.is_Integer:
-        return Budget.limited(terms, at)
+        return _inside(terms, at)
     expanded = comb(abs(int(exponent)) + terms - 1, abs(int(exponent)))
-    return expanded if exponent > 0 else Budget.limited(expanded, at)
+    return expanded if exponent > 0 else _inside(expanded, at)
 
 
 def _refusal(expr: sympy.Expr) -> str:

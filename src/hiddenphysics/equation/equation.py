@@ -112,7 +112,7 @@ class Equation:
             The text has no such meaning; the message shows where and what to type instead.
         """
         source = Source(text)
-        given = tuple(dict.fromkeys(fields))
+        given = tuple(dict.fromkeys([fields] if isinstance(fields, str) else fields))
         known = dict(constants or {})
         ranges = dict(bounds or {})
         for role, words in (("field", given), ("constant", known), ("parameter", ranges)):

@@ -14,6 +14,7 @@ from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 from hiddenphysics.equation.budget import Budget
 from hiddenphysics.equation.expand import multiply_out
 from hiddenphysics.equation.limits import MAX_COUPLED
+from hiddenphysics.equation.linearity import atoms_of, field_name
 from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.source import PlacedError
 
@@ -42,7 +43,7 @@ def solve_evolution(residuals: Sequence[Residual], fields: Sequence[str], budget
     orders = _time_orders(residuals, fields)
     if not orders:
         at = residuals[0].at if residuals else None
-        raise PlacedError(at, _no_time_derivative(residuals, fields))
+        raise PlacedError(at, _no_time_derivative(fields))
     rows = [_Row.of(residual, orders) for residual in residuals]
     for row in rows:
         if not row.matrix:
@@ -65,7 +66,7 @@ def _time_orders(residuals: Sequence[Residual], fields: Sequence[str]) -> dict[s
     found: dict[str, int] = {}
     for residual in residuals:
         for atom in residual.expr.atoms(sympy.Derivative):
-            name = atom.expr.func.__name__
+            name = field_name(atom)
             found[name] = max(found.get(name, 0), time_order(atom))
     return {name: found[name] for name in fields if found.get(name)}
 
@@ -81,9 +82,9 @@ class _Row:
     @classmethod
     def of(cls, residual: Residual, orders: dict[str, int]) -> _Row:
         dots = {
-            atom: sympy.Dummy(atom.expr.func.__name__)
+            atom: sympy.Dummy(field_name(atom))
             for atom in residual.expr.atoms(sympy.Derivative)
-            if time_order(atom) and time_order(atom) == orders[atom.expr.func.__name__]
+            if time_order(atom) and time_order(atom) == orders[field_name(atom)]
         }
         expr = residual.expr.xreplace(dots)
         matrix = {}
@@ -152,13 +153,13 @@ def _inverse(matrix: list[list[sympy.Expr]], at: int) -> list[list[sympy.Expr]]:
     return [list(inverse.row(k)) for k in range(len(matrix))]
 
 
-def _no_time_derivative(residuals: Sequence[Residual], fields: Sequence[str]) -> str:
+def _no_time_derivative(fields: Sequence[str]) -> str:
     names = ", ".join(f"{name}_t" for name in fields) or "u_t"
     return f"no time derivative: an evolution equation is needed, add {names}, as in u_t - b*u_xx = 0"
 
 
 def _constraint(row: _Row, fields: Sequence[str]) -> str:
-    used = {atom.func.__name__ for atom in row.rest.atoms(AppliedUndef)}
+    used = {field_name(atom) for atom in atoms_of(row.rest)}
     if not used:
         return "this statement has no field; give a known value by constants={'c': 3} instead"
     names = [name for name in fields if name in used]

@@ -55,10 +55,8 @@ def _greek(character: str) -> str:
     return f"write the name of the letter, {name}"
 
 
-def unexpected_token(text: str, tokens: list[Token], token: Token) -> PlacedError:
-    """Explain a known word in a place where the grammar has no use for it."""
-    at = len(text.rstrip()) if token.type == "$END" else token.start_pos or 0
-    before = [other for other in tokens if (other.start_pos or 0) < at]
+def unexpected_token(before: list[Token], token: Token, at: int) -> PlacedError:
+    """Explain a known word in a place where the grammar, after the words `before`, has no use for it."""
     previous = before[-1] if before and before[-1].type != "_SEPARATOR" else None
     return PlacedError(at, _sentence(token, previous, before))
 

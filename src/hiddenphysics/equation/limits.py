@@ -12,5 +12,5 @@ MAX_BITS = 1024  # numerator and denominator of an exact number
 MAX_POWER = 20  # absolute value of a numeric exponent
 MAX_ORDER = 12  # derivatives in one factor
 MAX_TERMS = 500  # of the multiplied-out equation
-MAX_WORK = 6_000  # SymPy nodes visited while an equation is built
-MAX_COUPLED = 256  # terms in the determinant of the matrix before coupled time derivatives
+MAX_WORK = 12_000  # SymPy nodes visited while an equation is built
+MAX_COUPLED = 64  # terms in the determinant of the matrix before coupled time derivatives

@@ -58,6 +58,11 @@ class Lowering:
         """Return the value of a tree."""
         return self._checked(self._value(node), node.at)
 
+    def _simple(self, node: Node) -> Pair:
+        """Return the value multiplied out: what cancels to a number must be seen as one by functions and powers."""
+        re, im = (self.budget.expanded(part, node.at) for part in self._value(node))
+        return Pair(re, im)
+
     def _checked(self, value: Pair, at: int) -> Pair:
         self.budget.check(value.re, at)
         if not value.is_real:
@@ -128,7 +133,7 @@ class Lowering:
         return result
 
     def _power(self, node: Power) -> Pair:
-        base, power = self.expression(node.base), self.expression(node.exponent)
+        base, power = self._simple(node.base), self._simple(node.exponent)
         exponent, at = power.re, node.exponent.at
         if not power.is_real:
             raise PlacedError(at, "a complex exponent is not supported")
@@ -157,7 +162,7 @@ class Lowering:
             return self._derivative(node)
         if len(node.arguments) != 1:
             raise PlacedError(node.at, f"{node.function} takes one argument, not {len(node.arguments)}")
-        value = self.expression(node.arguments[0])
+        value = self._simple(node.arguments[0])
         if node.function == "lap":
             self._check_has_field(value, node)
             along = self.vocabulary.coordinates
@@ -221,7 +226,6 @@ class Lowering:
     def _differentiate(self, value: Pair, along: str, times: int, at: int) -> Pair:
         symbol = names.coordinate(along)
         for _ in range(times):
-            # One order at a time, like terms gathered: a chain rule left as it falls grows without end.
-            re, im = (self.budget.expanded(part.diff(symbol), at) for part in value)
+            re, im = (self.budget.derivative(part, symbol, at) for part in value)
             value = Pair(re, im)
         return value

@@ -58,7 +58,7 @@ def fold_function(name: str, argument: sympy.Expr, at: int) -> sympy.Rational:
     if exact.is_Rational:  # sin(pi) is 0, not 1e-16
         return exact
     shown = f"{name}({argument})"
-    value = _fold(lambda: numeric(float(argument)), at, shown)
+    value = fold(lambda: numeric(float(argument)), at, shown)
     if value == 0:  # not exactly 0, as seen above: it has underflowed
         raise PlacedError(at, f"{shown:.60} is too small a number")
     return value
@@ -66,13 +66,14 @@ def fold_function(name: str, argument: sympy.Expr, at: int) -> sympy.Rational:
 
 def fold_power(base: sympy.Expr, exponent: sympy.Expr, at: int) -> sympy.Rational:
     """Make a number to the power of a number that is no integer a number."""
-    return _fold(lambda: math.pow(float(base), float(exponent)), at, f"{base}^({exponent})")
+    return fold(lambda: math.pow(float(base), float(exponent)), at, f"{base}^({exponent})")
 
 
-def _fold(compute: Callable[[], float], at: int, shown: str) -> sympy.Rational:
+def fold(compute: Callable[[], float], at: int | None, shown: str) -> sympy.Rational:
+    """Compute a number in floating point; refuse what is not finite or not real."""
     try:
         return number(compute(), at, shown)
-    except (ValueError, OverflowError, ZeroDivisionError):
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise PlacedError(at, f"{shown:.60} is not a finite real number") from None
 
 

@@ -64,7 +64,8 @@ def integer_power(a: Pair, n: int) -> Pair:
     if a.is_real:
         return Pair(a.re**n)
     if n < 0:
-        return reciprocal(integer_power(a, -n))
+        upper, square = integer_power(Pair(a.re, -a.im), -n), modulus_squared(a)
+        return Pair(upper.re * square**n, upper.im * square**n)
     terms = [comb(n, k) * a.re ** (n - k) * a.im**k * (-1) ** (k // 2) for k in range(n + 1)]
     return Pair(sympy.Add(*terms[0::2]), sympy.Add(*terms[1::2]))
 

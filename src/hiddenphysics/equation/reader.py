@@ -136,7 +136,7 @@ def read(source: Source) -> tuple[Line, ...]:
     except UnexpectedCharacters as error:
         raise unexpected_character(text, error.pos_in_stream or 0) from None
     except UnexpectedToken as error:
-        raise unexpected_token(text, list(_PARSER.lex(text)), error.token) from None
+        raise _unexpected(text, error.token) from None
     if len(lines) > MAX_STATEMENTS:
         raise PlacedError(
             lines[MAX_STATEMENTS].at, f"{len(lines)} statements; at most {MAX_STATEMENTS} are read"
@@ -147,6 +147,12 @@ def read(source: Source) -> tuple[Line, ...]:
             if depth > MAX_DEPTH:
                 raise PlacedError(node.at, f"nested {depth} levels deep; at most {MAX_DEPTH} are read")
     return lines
+
+
+def _unexpected(text: str, token: Token) -> PlacedError:
+    """Explain by the words before; what comes after may not even be words."""
+    at = len(text.rstrip()) if token.type == "$END" else _at(token)
+    return unexpected_token(list(_PARSER.lex(text[:at])), token, at)
 
 
 def _check_parentheses(text: str) -> None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from decimal import ROUND_HALF_EVEN, Decimal
 
+_ROUND_OFF = 1e-14
 _PLAIN = range(-5, 7)  # decimal exponents of the value that are written without e
 
 
 def format_uncertain(value: float, std: float | None) -> str:
     """Write `value` with two significant digits of its standard deviation.
 
-    Without a usable `std` (None, 0, NaN) the value has six significant digits and no bracket; an infinite one
-    shows as `(inf)`.
+    Without a usable `std` (None, NaN, 0 or lost in the round-off of `value`) the value has six significant
+    digits and no bracket; an infinite one shows as `(inf)`.
 
     Examples
     --------
@@ -21,7 +22,7 @@ def format_uncertain(value: float, std: float | None) -> str:
     >>> format_uncertain(1.234e-9, 4.5e-10), format_uncertain(0.1, None)
     ('1.23(45)e-09', '0.1')
     """
-    if std is None or std == 0 or math.isnan(std) or not math.isfinite(value):
+    if std is None or math.isnan(std) or not math.isfinite(value) or abs(std) <= _ROUND_OFF * abs(value):
         return f"{value:.6g}"
     if math.isinf(std):
         return f"{value:.6g}(inf)"
@@ -41,8 +42,7 @@ def _last_digit(spread: Decimal) -> int:
 
 def _digits(value: Decimal, spread: Decimal, last: int) -> str:
     """`value` rounded to 10^last, `spread` in units of the last digit shown."""
-    unit = Decimal(1).scaleb(last)
-    rounded = value.quantize(unit, rounding=ROUND_HALF_EVEN) if last <= 0 else _round(value, last)
+    rounded = _round(value, last)
     if last >= 0:
         return f"{int(rounded)}({int(_round(spread, last))})"
     shown = int(_round(spread, last).scaleb(-last))

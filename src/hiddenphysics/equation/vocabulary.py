@@ -83,7 +83,7 @@ def survey(
     known = (differentiated.keys() | defined.keys() | set(given)) - part_names
     fields = tuple(name for name in plain if name in known)
     parameters = {n: at for n, at in plain.items() if n not in known and n not in part_names}
-    _check_parameters(parameters, fields, names.whole)
+    _check_misspelt(parameters | {name: plain[name] for name in defined}, fields, names.whole)
     _check_fractions(lines)
     return Vocabulary(
         fields=fields,
@@ -142,6 +142,17 @@ class _Names:
                     found.setdefault(base, node.at)
         return found
 
+    def axes(self, lines: Sequence[EquationLine]) -> Iterator[tuple[str, str, int]]:
+        """Every use of a coordinate: its letter, the verb, the place."""
+        for line in lines:
+            for node in walk(*line.sides):
+                if isinstance(node, Name):
+                    base, letters = self.split(node)
+                    for letter in letters:
+                        yield letter, "differentiates along", node.at
+                    if base in SPACE:
+                        yield base, "uses", node.at
+
 
 def _complex(
     lines: Sequence[EquationLine], given: Sequence[str], candidates: Iterable[str], plain: set[str]
@@ -173,15 +184,17 @@ def _check_given(given: Sequence[str], known: set[str]) -> None:
             raise PlacedError(None, f"there are data for '{name}', but the equation has no such field{hint}")
 
 
-def _check_parameters(parameters: dict[str, int], fields: Sequence[str], whole: frozenset[str]) -> None:
-    """Refuse what is almost surely a misspelt derivative: silently it would become a parameter."""
-    for name, at in parameters.items():
+def _check_misspelt(found: dict[str, int], fields: Sequence[str], whole: frozenset[str]) -> None:
+    """Refuse what is almost surely a misspelt derivative: silently it would become a new name."""
+    for name, at in found.items():
         leibniz = _LEIBNIZ.fullmatch(name)
         glued = next((f for f in fields if re.fullmatch(re.escape(f) + "[txyz]+", name)), None)
         if name in whole or not (leibniz or glued):
             continue
         meant = f"{leibniz[1]}_{leibniz[2]}" if leibniz else f"{glued}_{name[len(glued or '') :]}"
-        raise PlacedError(at, f"'{name}' is read as a parameter; write {meant} for the derivative")
+        raise PlacedError(
+            at, f"'{name}' is a name of its own; write {meant} for the derivative, or rename it"
+        )
 
 
 def _check_fractions(lines: Sequence[EquationLine]) -> None:
@@ -208,20 +221,14 @@ def _coordinates(
     names: _Names, lines: Sequence[EquationLine], given: Sequence[str] | None
 ) -> tuple[str, ...]:
     """Spatial coordinates: those of the data, or those of the text."""
-    used: dict[str, int] = {}
-    for line in lines:
-        for node in walk(*line.sides):
-            if isinstance(node, Name):
-                base, letters = names.split(node)
-                for letter in letters or (base if base in SPACE else ""):
-                    used.setdefault(letter, node.at)
+    used = {letter: (how, at) for letter, how, at in reversed(list(names.axes(lines)))}
     if given is None:
         return tuple(letter for letter in SPACE if letter in used) or SPACE[:1]
     for name in given:
         if name not in SPACE:
             raise PlacedError(None, f"'{name}' is no spatial coordinate; they are called x, y and z")
-    for letter, at in used.items():
+    for letter, (how, at) in used.items():
         if letter != TIME and letter not in given:
-            have = " and ".join(given) or "no coordinate"
-            raise PlacedError(at, f"the equation differentiates along {letter}, the data have only {have}")
+            have = f"only {' and '.join(given)}" if given else "no coordinate"
+            raise PlacedError(at, f"the equation {how} {letter}, the data have {have}")
     return tuple(dict.fromkeys(given))

@@ -31,6 +31,7 @@ def match(
     first = Equation.parse(text, coordinates=snapshots.coordinates, constants=constants)
     snapshots = _rename_the_only_field(first, snapshots)
     _check_kinds(first, snapshots)
+    _check_strangers(first, snapshots)
     equation = Equation.parse(
         text, fields=snapshots.fields, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
     )
@@ -84,3 +85,16 @@ def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
                 f"The equation makes {h} complex, but the data for {h} are real. Give complex values, or two columns "
                 f"named {parts[0]} and {parts[1]}."
             )
+
+
+def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse data that the equation does not mention; a symbol with data is a field even if nothing differentiates it."""
+    known = (*equation.fields, *equation.parameters, *equation.complex_fields)
+    strangers = [f for f in snapshots.fields if f not in known and f.removesuffix("_re").removesuffix("_im") not in known]
+    if strangers:
+        own = next(iter(equation.complex_fields), equation.fields[0])
+        raise DataError(
+            f"The data hold the field {strangers[0]!r}, which the equation does not have (it has "
+            f"{', '.join(equation.fields)}). Name the columns to use, and only those: --field {own}=COLUMN, or "
+            f"fields={{{own!r}: 'COLUMN'}}."
+        )

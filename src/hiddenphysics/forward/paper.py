@@ -76,13 +76,6 @@ def _latents(quantities: Mapping[str, Quantity]) -> tuple[str, ...]:
 
 
 def _check(equation: Equation, observed: Collection[str]) -> None:
-    strangers = sorted(set(observed) - set(equation.fields))
-    if strangers:
-        raise DataError(
-            f"The data hold the field {strangers[0]!r}, which the equation does not have (it has "
-            f"{', '.join(equation.fields)}). Name the columns to use, and only those: "
-            f"--field {equation.fields[0]}=COLUMN, or fields={{{equation.fields[0]!r}: 'COLUMN'}}."
-        )
     if not set(observed) & set(dict(equation.evolution)):
         raise DataError(
             f"The data hold {', '.join(sorted(observed)) or 'no field'}, but the equation evolves "

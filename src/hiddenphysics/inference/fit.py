@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import jax.numpy as jnp
@@ -12,10 +12,18 @@ import numpy as np
 from hiddenphysics.inference import likelihood
 from hiddenphysics.inference.laplace import Laplace, laplace
 from hiddenphysics.inference.optimise import Optimum, minimise
+from hiddenphysics.inference.parameters import NOISE
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.start import Start
 
 Progress = Callable[[str], None]
+
+LONGER, NOISIER, MOST_HOPS = 1.5, 10.0, 4
+"""How far in all lengths and in the noise variance, and how often, the search looks beyond an optimum."""
+GAIN = 1e-3
+"""Optima whose log likelihoods differ by less are the same one."""
+SMALL, TOLERATED = 1e-6, 1e-2
+"""Gains in log likelihood left at the end: not worth a step; too much to call it an optimum (λ within 0.14 std)."""
 
 
 class Status(StrEnum):
@@ -55,20 +63,61 @@ class Fit:
 
 
 def fit(problem: Problem, start: Start, progress: Progress) -> Fit:
-    """Minimise the negative log likelihood from every start, keep the lowest, and look at its curvature."""
-    optima = []
-    for k, vector in enumerate(start.vectors, 1):
-        progress(f"learning from start {k} of {len(start.vectors)}")
-        optima.append(minimise(problem.objective, vector, start.scale, start.bounds))
-    best = min(optima, key=lambda o: o.value if np.isfinite(o.value) else np.inf)
+    """Find the lowest negative log likelihood, then measure its curvature and say how it went."""
+    best, evaluations = _search(problem, start, progress)
     progress("measuring the uncertainty")
-    here = jnp.asarray(best.vector)
-    curvature = np.asarray(likelihood.hessian(problem.layout, here, problem.data))
-    free = _free(best.vector, start)
-    around = laplace(np.nan_to_num(curvature), start.scale, free)
-    jitter = float(likelihood.required_jitter(problem.layout, here, problem.data))
+    best, around = _polish(problem, start, best)
+    jitter = float(likelihood.required_jitter(problem.layout, jnp.asarray(best.vector), problem.data))
     status, explanation = _judge(problem, start, best, around)
-    return Fit(best, around, status, explanation, jitter, sum(o.evaluations for o in optima))
+    return Fit(best, around, status, explanation, jitter, evaluations)
+
+
+def _search(problem: Problem, start: Start, progress: Progress) -> tuple[Optimum, int]:
+    """Minimise from the start; then hop to longer lengths with more noise, and to shorter with less, while that gains.
+
+    Clean data make several optima, one for every length at which the prior fits: seen on KdV, where the runner-up cost
+    5 % in λ.
+    """
+    found: list[Optimum] = []
+
+    def run(vector: np.ndarray, name: str) -> Optimum:
+        progress(f"learning, {name}")
+        found.append(minimise(problem.objective, vector, start.scale, start.bounds))
+        return found[-1]
+
+    best = run(start.vector, "from the regression")
+    hop = np.array([np.log(LONGER) if ".length_" in name else 0.0 for name in problem.names])
+    hop[problem.names.index(NOISE)] = np.log(NOISIER)
+    for direction, name in ((1.0, "longer lengths"), (-1.0, "shorter lengths")):
+        for _ in range(MOST_HOPS):
+            hopped = run(best.vector + direction * hop, name)
+            if not _value(hopped) < _value(best) - GAIN:
+                break
+            best = hopped
+    return best, sum(o.evaluations for o in found)
+
+
+def _value(optimum: Optimum) -> float:
+    return optimum.value if np.isfinite(optimum.value) else np.inf
+
+
+def _polish(problem: Problem, start: Start, best: Optimum) -> tuple[Optimum, Laplace]:
+    """Take Newton steps with the exact Hessian while they gain; return the optimum and its Gaussian approximation.
+
+    The optimiser's line search gives up early where a nearly singular covariance leaves few digits in the likelihood.
+    """
+    while True:
+        here = jnp.asarray(best.vector)
+        curvature = np.asarray(likelihood.hessian(problem.layout, here, problem.data))
+        free = _free(best.vector, start)
+        around = laplace(np.nan_to_num(curvature), start.scale, free, best.gradient)
+        if not around.is_minimum or around.decrement < SMALL:
+            return best, around
+        vector = np.clip(best.vector - around.newton, start.bounds[:, 0], start.bounds[:, 1])
+        value, gradient = problem.objective(vector)
+        if not value < best.value - 0.1 * around.decrement:
+            return best, around
+        best = replace(best, vector=vector, value=value, gradient=gradient, evaluations=best.evaluations + 1)
 
 
 def _free(vector: np.ndarray, start: Start) -> np.ndarray:
@@ -77,29 +126,28 @@ def _free(vector: np.ndarray, start: Start) -> np.ndarray:
 
 
 def _judge(problem: Problem, start: Start, best: Optimum, around: Laplace) -> tuple[Status, str]:
-    names = problem.names
     if not np.isfinite(best.value):
         return Status.FAILED, (
             "The covariance could not be factored at any point that was tried, even with jitter; rescale the units of "
             "the data, or look for nearly equal points."
         )
-    free = _free(best.vector, start)
-    held = [n for n, f in zip(names, free, strict=True) if not f and n in problem.layout.model.parameters]
-    slope = np.abs(best.gradient * start.scale)[free]
-    # The likelihood of N values has curvature of order N: such a slope leaves λ far within its standard deviation.
-    if not best.converged and slope.size and slope.max() > 1e-3 * problem.size:
-        return Status.NOT_CONVERGED, (
-            f"The optimiser stopped after {best.evaluations} evaluations with a slope left ({best.message}); "
-            "the numbers are not an optimum."
-        )
-    if held:
-        return (
-            Status.AT_BOUND,
-            f"{', '.join(held)} ended at a bound; its interval only says that the bound is in the way.",
-        )
     if not around.is_minimum:
         return Status.WEAKLY_IDENTIFIED, (
             f"The data do not determine {_direction(problem, around)}: the likelihood is flat along it."
+        )
+    if around.decrement > TOLERATED:
+        return Status.NOT_CONVERGED, (
+            f"The optimiser stopped ({best.message}) where the log likelihood could still rise by about "
+            f"{around.decrement:.2g}; the numbers are not an optimum."
+        )
+    free = _free(best.vector, start)
+    held = [
+        n for n, f in zip(problem.names, free, strict=True) if not f and n in problem.layout.model.parameters
+    ]
+    if held:
+        return (
+            Status.AT_BOUND,
+            f"{', '.join(held)} ended at a bound; the interval only says that it is in the way.",
         )
     return Status.CONVERGED, "A maximum of the likelihood was reached, with curvature in every direction."
 

@@ -22,11 +22,17 @@ class Laplace:
         Eigenvalues of the Hessian in the optimiser's scaled coordinates, smallest first.
     weakest
         The unit direction of the smallest of them, in scaled coordinates.
+    newton
+        H⁻¹g, the step that would end at the optimum if the likelihood were exactly Gaussian.
+    decrement
+        ½ gᵀH⁻¹g, what that step would gain: how far from an optimum this is, in units of log likelihood.
     """
 
     covariance: np.ndarray
     curvatures: np.ndarray
     weakest: np.ndarray
+    newton: np.ndarray
+    decrement: float
 
     @property
     def is_minimum(self) -> bool:
@@ -34,19 +40,20 @@ class Laplace:
         return bool(self.curvatures[0] > WEAKEST)
 
 
-def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray) -> Laplace:
+def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray, gradient: np.ndarray) -> Laplace:
     """Invert the exact Hessian (P, P) over the free unknowns; directions without curvature get infinite variance."""
     size = hessian.shape[0]
     scaled = (hessian * scale[:, None] * scale[None, :])[np.ix_(free, free)]
     curvatures, directions = np.linalg.eigh(scaled)
     with np.errstate(divide="ignore"):
         spread = np.where(curvatures > WEAKEST, 1.0 / np.maximum(curvatures, WEAKEST), np.inf)
-    inner = _weighted_outer(directions, spread) * np.outer(scale[free], scale[free])
-    covariance = np.zeros((size, size))
-    covariance[np.ix_(free, free)] = inner
-    weakest = np.zeros(size)
+    covariance, weakest, newton = np.zeros((size, size)), np.zeros(size), np.zeros(size)
+    covariance[np.ix_(free, free)] = _weighted_outer(directions, spread) * np.outer(scale[free], scale[free])
     weakest[free] = directions[:, 0]
-    return Laplace(covariance, curvatures, weakest)
+    slope = directions.T @ (gradient * scale)[free]
+    along = np.where(np.isfinite(spread), spread, 0.0) * slope
+    newton[free] = scale[free] * (directions @ along)
+    return Laplace(covariance, curvatures, weakest, newton, float(0.5 * slope @ along))
 
 
 def _weighted_outer(directions: np.ndarray, spread: np.ndarray) -> np.ndarray:

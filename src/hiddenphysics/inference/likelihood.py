@@ -11,7 +11,14 @@ import sympy
 from jax import Array
 from jaxtyping import Float
 
-from hiddenphysics.engines import Observed, joint_covariance, negative_log_density, stable_cholesky
+from hiddenphysics.engines import (
+    Observed,
+    curvature,
+    density_slopes,
+    joint_covariance,
+    negative_log_density,
+    stable_cholesky,
+)
 from hiddenphysics.forward import LAG, Quantity, evaluate_by_name
 from hiddenphysics.inference.data import Data, Place
 from hiddenphysics.inference.parameters import NOISE, Layout
@@ -76,10 +83,19 @@ def value(layout: Layout, vector: Array, data: Data) -> Array:
 
 @partial(jax.jit, static_argnames="layout")
 def hessian(layout: Layout, vector: Array, data: Data) -> Float[Array, "P P"]:
-    """Return the exact second derivatives: the gradient's directional derivative along one unknown after another."""
-    gradient = partial(jax.grad(negative_log_likelihood, argnums=1), layout, data=data)
-    along = jax.lax.map(lambda e: jax.jvp(gradient, (vector,), (e,))[1], jnp.eye(vector.size))
-    return 0.5 * (along + along.T)
+    """Return the exact second derivatives of the negative log likelihood in the unconstrained vector."""
+    assembled = partial(covariance_and_residual, layout, data=data)
+    K, residual = assembled(vector)
+    factor, _ = stable_cholesky(K)
+    slopes, moves = jax.lax.map(lambda e: jax.jvp(assembled, (vector,), (e,))[1], jnp.eye(vector.size))
+    weights, alpha = density_slopes(factor, residual)
+
+    def weighted(v: Array) -> Array:
+        K_v, residual_v = assembled(v)
+        return jnp.vdot(weights, K_v) + alpha @ residual_v
+
+    bent = jax.lax.map(lambda e: jax.jvp(jax.grad(weighted), (vector,), (e,))[1], jnp.eye(vector.size))
+    return curvature(factor, residual, slopes, moves) + 0.5 * (bent + bent.T)
 
 
 @partial(jax.jit, static_argnames="layout")

@@ -45,11 +45,6 @@ class SmoothedField:
         ]
         return self.values[variance_name(latent)], shapes
 
-    @property
-    def noise(self) -> float:
-        """The learned noise variance."""
-        return self.values[NOISE]
-
     def means(
         self, symbols: tuple[Symbol, ...], points: Float[np.ndarray, "N D"]
     ) -> Float[np.ndarray, "S J N"]:

@@ -1,0 +1,55 @@
+"""Exponential time differencing Runge–Kutta of order four."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from hiddenphysics.simulate.spectral.phi import Phis
+
+Rest = Callable[[jax.Array, jax.Array], jax.Array]
+
+
+class Weights(NamedTuple):
+    """The step h, φ(hL/2) and φ(hL)."""
+
+    dt: jax.Array
+    half: Phis
+    full: Phis
+
+
+def act(operator: jax.Array, modes: jax.Array) -> jax.Array:
+    """Apply an operator of shape (F, *modes), or (F, F, *modes) for matrices, to modes (F, *modes)."""
+    if operator.ndim == modes.ndim:
+        return operator * modes
+    # Sums over broadcast products: batched products of 2 × 2 matrices are ten times slower on a CPU.
+    return jnp.sum(operator * modes, axis=1)
+
+
+def step(modes: jax.Array, t: jax.Array, by: Weights, rest: Rest) -> jax.Array:
+    """Advance ∂ₜû = Lû + R(û, t) by h: exact in L, of order four in R.
+
+    With φ for φ(hL) and ψ for φ(hL/2):
+
+        a = ψ₀û + h/2 ψ₁R(û)                b = a + h ψ₂(R(a) − R(û))
+        c = φ₀û + h φ₁R(û) + 2h φ₂(R(b) − R(û))
+        û⁺ = φ₀û + h [φ₁R(û) + φ₂(−3R(û) + 2R(a) + 2R(b) − R(c)) + 4φ₃(R(û) − R(a) − R(b) + R(c))]
+
+    Krogstad (2005), J. Comput. Phys. 203, 72, scheme ETD4RK-B; its weights are those of Cox & Matthews
+    (2002), J. Comput. Phys. 176, 430, its stages have smaller errors.
+    """
+    h, half, full = by
+    r_u = rest(modes, t)
+    a = act(half.zero, modes) + h / 2 * act(half.one, r_u)
+    r_a = rest(a, t + h / 2)
+    b = a + h * act(half.two, r_a - r_u)
+    r_b = rest(b, t + h / 2)
+    linear = act(full.zero, modes) + h * act(full.one, r_u)
+    c = linear + 2 * h * act(full.two, r_b - r_u)
+    r_c = rest(c, t + h)
+    second = 2 * (r_a + r_b) - 3 * r_u - r_c
+    third = r_u - r_a - r_b + r_c
+    return linear + h * (act(full.two, second) + 4 * act(full.three, third))

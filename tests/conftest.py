@@ -1,0 +1,44 @@
+"""What every test shares: one thread per process, quick compilation, and the optional folder beside the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+"""Reference data too large, or not ours, for the repository; tests that need them skip without them."""
+
+# Compilation is most of the time of a test: LLVM's optimiser is left out, the arithmetic stays the same.
+XLA_FLAGS = ("--xla_cpu_multi_thread_eigen=false", "--xla_backend_optimization_level=0")
+
+
+def _quiet_threads_and_quick_compilation() -> None:
+    """Set what JAX and OpenBLAS read once, when they are imported; what the caller has set stays."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    given = os.environ.get("XLA_FLAGS", "")
+    ours = [flag for flag in XLA_FLAGS if flag.split("=")[0] not in given]
+    os.environ["XLA_FLAGS"] = " ".join([given, *ours]).strip()
+
+
+_quiet_threads_and_quick_compilation()
+
+# No deadline: the first example of a property may compile. Fewer examples than usual: there are many properties.
+settings.register_profile("hiddenphysics", deadline=None, max_examples=40)
+settings.load_profile("hiddenphysics")
+
+
+@pytest.fixture(scope="session")
+def shared() -> Callable[[str], Path]:
+    """Return a function that locates a file or folder under `shared/`, or skips the test where there is none."""
+
+    def locate(name: str) -> Path:
+        path = SHARED / name
+        if not path.exists():
+            pytest.skip(f"shared/{name} is not beside the repository")
+        return path
+
+    return locate

@@ -1,0 +1,146 @@
+"""The one verb, end to end: what it finds, and what it refuses at the door."""
+
+import numpy as np
+import pytest
+
+import hiddenphysics as hp
+
+HEAT = "u_t - b*u_xx = 0"
+
+
+def heat(t, x, b=0.2):
+    """Two decaying modes: an exact solution of the heat equation."""
+    return np.exp(-b * t) * np.sin(x) + 0.5 * np.exp(-4 * b * t) * np.cos(2 * x)
+
+
+def heat_snapshots(gap=0.01, count=25, noise=0.0, seed=0):
+    rng = np.random.default_rng(seed)
+    made = []
+    for t in (0.0, gap):
+        x = np.sort(rng.uniform(0, 6, count))
+        made.append(hp.Snapshot(t=t, x=x, u=heat(t, x) + noise * rng.standard_normal(count)))
+    return made
+
+
+def test_the_heat_equation_is_identified():
+    found = hp.identify(HEAT, heat_snapshots())
+    b = found.parameters["b"]
+    assert found.status == "converged"
+    assert b.estimate == pytest.approx(0.2, rel=0.02)
+    assert 0 < b.std < 0.02
+
+
+def test_two_dimensions_and_two_fields():
+    """A rotating, decaying pair of fields: u_t = a v, v_t = -a u + b lap(v) has no closed form, a plane wave pair has."""
+    rng = np.random.default_rng(1)
+    a, b = 0.7, 0.3
+
+    def fields(t, x, y):
+        wave = np.exp(-2 * b * t) * np.sin(x + y)
+        return np.cos(a * t) * wave, -np.sin(a * t) * wave + np.exp(-b * t) * 0 * x
+
+    snapshots = []
+    for t in (0.5, 0.52):
+        x, y = rng.uniform(0, 5, (2, 60))
+        u, v = fields(t, x, y)
+        snapshots.append(hp.Snapshot(t, x, y, u=u, v=v))
+    found = hp.identify("u_t - a*v - b*lap(u) = 0; v_t + a*u - b*lap(v) = 0", snapshots)
+    assert found.parameters["a"].estimate == pytest.approx(a, rel=0.05)
+    assert found.parameters["b"].estimate == pytest.approx(b, rel=0.05)
+
+
+def test_a_parameter_held_by_a_bound_is_said():
+    found = hp.identify(HEAT, heat_snapshots(), bounds={"b": (0.5, 1.0)})
+    assert found.status == "at_bound"
+    assert "b ended at a bound" in found.explanation
+    assert found.parameters["b"].interval() == (0.5, 0.5)
+
+
+def test_known_numbers_are_not_learned():
+    found = hp.identify("u_t - b*c*u_xx = 0", heat_snapshots(), constants={"c": 2.0})
+    assert list(found.parameters) == ["b"]
+    assert found.parameters["b"].estimate == pytest.approx(0.1, rel=0.02)
+
+
+def test_the_only_field_may_have_any_name():
+    renamed = hp.Snapshots(heat_snapshots()).rename({"u": "temperature"})
+    assert hp.identify(HEAT, renamed).snapshots.fields == ("u",)
+
+
+def test_progress_names_the_stages():
+    said = []
+    hp.identify(HEAT, heat_snapshots(), progress=said.append)
+    assert any("compiling" in stage for stage in said)
+    assert any("learning" in stage for stage in said)
+
+
+def test_the_same_data_give_the_same_numbers():
+    one, other = (hp.identify(HEAT, heat_snapshots(noise=0.01)) for _ in range(2))
+    assert one.values == other.values
+
+
+REFUSED = {
+    "one snapshot": (HEAT, heat_snapshots()[:1], hp.DataError, "one snapshot was given; 2 are needed"),
+    "three snapshots": (
+        HEAT,
+        [*heat_snapshots(), hp.Snapshot(0.5, [0.0, 1.0, 2.0], [0.0, 1.0, 0.5])],
+        hp.DataError,
+        "3 snapshots were given.*--times 0 0.01",
+    ),
+    "a stranger": (
+        HEAT,
+        [hp.Snapshot(t, [0.0, 1.0, 2.0], u=[0.0, 1.0, 2.0], w=[1.0, 2.0, 3.0]) for t in (0.0, 0.1)],
+        hp.DataError,
+        "field 'w', which the equation does not have",
+    ),
+    "no unknown": ("u_t - u_xx = 0", heat_snapshots(), hp.ModelError, "no unknown parameter"),
+    "no time derivative": ("u_x - b*u_xx = 0", heat_snapshots(), hp.EquationError, "no time derivative"),
+    "a parameter that cancels": (
+        "u_t + a*u_x - a*u_x - b*u_xx = 0",
+        heat_snapshots(),
+        hp.EquationError,
+        "parameter a cancels",
+    ),
+    "an equation in y for data in x": ("u_t - b*u_yy = 0", heat_snapshots(), hp.EquationError, "y"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED.values(), ids=REFUSED)
+def test_refused_at_the_door(case):
+    equation, snapshots, error, sentence = case
+    with pytest.raises(error, match=sentence):
+        hp.identify(equation, snapshots)
+
+
+def test_fewer_values_than_unknowns():
+    few = [hp.Snapshot(t, [0.0, 1.0], [0.0, 1.0 + t]) for t in (0.0, 0.1)]
+    with pytest.raises(hp.DataError, match="4 values were given for 5 unknowns"):
+        hp.identify("u_t + a*u_x - b*u_xx = 0", few)
+
+
+def test_unknown_model_and_kernel_of_nobody():
+    with pytest.raises(hp.ModelError, match="known are paper"):
+        hp.identify(HEAT, heat_snapshots(), model="papper")
+    with pytest.raises(hp.ModelError, match="A kernel was given for 'w'"):
+        hp.identify(HEAT, heat_snapshots(), kernel={"w": hp.Matern(4.5)})
+
+
+def test_a_kernel_too_rough_is_refused():
+    with pytest.raises(hp.ModelError, match=r"Matern\(nu=1.5\).*equation takes 2 of u"):
+        hp.identify(HEAT, heat_snapshots(), kernel=hp.Matern(1.5))
+
+
+@pytest.mark.parametrize("kernel", [hp.Matern(4.5), hp.RationalQuadratic(), hp.Periodic(2 * np.pi)], ids=str)
+def test_other_priors_find_the_same_number(kernel):
+    found = hp.identify(HEAT, heat_snapshots(), kernel=kernel)
+    assert found.parameters["b"].estimate == pytest.approx(0.2, rel=0.05)
+
+
+def test_units_do_not_matter():
+    """The same field in other units of x, t and u gives the same number in those units, as accurately."""
+    plain = hp.identify(HEAT, heat_snapshots())
+    scaled = [hp.Snapshot(t=1e3 * s.t, x=1e-3 * s["x"], u=1e4 * s["u"]) for s in heat_snapshots()]
+    found = hp.identify(HEAT, scaled)
+    factor = 1e-6 / 1e3
+    assert found.parameters["b"].estimate == pytest.approx(factor * plain.parameters["b"].estimate, rel=1e-3)
+    assert found.parameters["b"].std == pytest.approx(factor * plain.parameters["b"].std, rel=1e-2)
