@@ -45,7 +45,9 @@ def imported_rooms(path: Path) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path} uses a relative import"
             modules.append(node.module or "")
-            modules += [f"{node.module}.{alias.name}" for alias in node.names if node.module == "hiddenphysics"]
+            modules += [
+                f"{node.module}.{alias.name}" for alias in node.names if node.module == "hiddenphysics"
+            ]
         elif isinstance(node, ast.Import):
             modules += [alias.name for alias in node.names]
     parts = [module.split(".") for module in modules if module.startswith("hiddenphysics.")]

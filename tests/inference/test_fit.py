@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.stats import binom, chi2
 
 import hiddenphysics as hp
 from hiddenphysics.inference import fit as fitting
-from hiddenphysics.inference.assemble import smoother_of
-from hiddenphysics.inference.fit import Fit, Status, fit
+from hiddenphysics.inference.fit import Status
 from hiddenphysics.inference.optimise import minimise
 from hiddenphysics.inference.problem import Problem
-from hiddenphysics.inference.regression import Regression
-from hiddenphysics.inference.scales import Scales
-from hiddenphysics.inference.start import Start, starts
-from hiddenphysics.kernels import SquaredExponential
 
-from .exact_fields import POINTS, heat, sampled
+from .exact_fields import heat, sampled
 
 HEAT = "u_t - b*u_xx = 0"
 TRUTH, GAP, NOISE = 1.0, 0.01, 0.01
@@ -96,62 +89,22 @@ def test_terms_that_cannot_be_told_apart_are_named() -> None:
     np.testing.assert_allclose(total, TRUTH, rtol=0.2)
 
 
-@pytest.mark.xfail(
-    reason="a valley whose curvature is round-off passes WEAKEST = 1e-6 and is called converged"
-)
 def test_a_product_of_parameters_is_not_called_identified() -> None:
-    """Only a·b is known: the likelihood is flat along a hyperbola."""
-    result = hp.identify("u_t - a*b*u_xx = 0", sampled(heat, GAP, NOISE, 0))
-    assert result.status == Status.WEAKLY_IDENTIFIED
+    """Only a·b is known: the likelihood is flat along a hyperbola, and ± 200 is no convergence."""
+    fits = [hp.identify("u_t - a*b*u_xx = 0", sampled(heat, GAP, NOISE, seed)) for seed in (2, 3, 5)]
+    assert {result.status for result in fits} == {Status.WEAKLY_IDENTIFIED}
 
 
-@pytest.fixture(scope="module")
-def heat_problem() -> tuple[Problem, Start]:
-    """The likelihood and start of one heat problem, without the verb around them."""
-    data = sampled(heat, GAP, NOISE, 0)
-    task = hp.problem(HEAT, data)
-    smoothed = {"u": smoother_of(data, {"u": SquaredExponential()})("u")}
-    guess = Regression({"b": 1.0}, {"b": 1.0})
-    return task, starts(task, Scales.of(data), smoothed, guess, {"b": (-np.inf, np.inf)})
-
-
-def run(task: Problem, start: Start) -> Fit:
-    return fit(task, start, lambda stage: None)
-
-
-def test_starts_are_the_regression_and_no_physics(heat_problem: tuple[Problem, Start]) -> None:
-    task, start = heat_problem
-    assert [vector[0] for vector in start.vectors] == [1.0, 0.0]
-    assert start.scale.tolist() == [1.0] * len(task.names)
-    for vector in start.vectors:
-        assert np.all(start.bounds[:, 0] <= vector)
-        assert np.all(vector <= start.bounds[:, 1])
-
-
-def test_both_starts_end_at_the_same_place(
-    heat_problem: tuple[Problem, Start], results: list[hp.Result]
-) -> None:
-    task, start = heat_problem
-    expected = results[0].parameters["b"]
-    for vector in start.vectors:
-        found = run(task, replace(start, vectors=(vector,)))
-        np.testing.assert_allclose(found.optimum.vector[0], expected.estimate, atol=0.01 * expected.std)
-
-
-def test_stopping_early_is_not_called_converged(
-    heat_problem: tuple[Problem, Start], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    task, start = heat_problem
+def test_stopping_early_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One step of the optimiser from a bad start, and no Newton steps after it."""
     monkeypatch.setattr(fitting, "minimise", partial(minimise, max_iterations=1))
-    far = replace(start, vectors=(start.vectors[0] + np.array([30.0, 3.0, 1.0, 3.0]),))
-    found = run(task, far)
-    assert found.status in (Status.NOT_CONVERGED, Status.WEAKLY_IDENTIFIED)
-    assert found.status != Status.CONVERGED
+    monkeypatch.setattr(fitting, "SMALL", np.inf)
+    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0))
+    assert result.status in (Status.NOT_CONVERGED, Status.WEAKLY_IDENTIFIED)
 
 
-def test_data_that_cannot_be_factored_fail_with_a_sentence(heat_problem: tuple[Problem, Start]) -> None:
-    task, start = heat_problem
-    broken = task.data._replace(values=tuple(jnp.full(POINTS, jnp.nan) for _ in range(2)))
-    found = run(replace(task, data=broken), start)
-    assert found.status == Status.FAILED
-    assert "could not be factored" in found.explanation
+def test_a_likelihood_without_numbers_fails_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Problem, "objective", lambda self, vector: (np.nan, np.full(len(vector), np.nan)))
+    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0))
+    assert result.status == Status.FAILED
+    assert "could not be factored" in result.explanation

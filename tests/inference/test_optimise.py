@@ -55,9 +55,6 @@ def test_a_start_outside_the_bounds_is_moved_inside() -> None:
     assert max(seen) <= 3.0
 
 
-@pytest.mark.xfail(
-    reason="after 1e25 the line search's cubic makes a step of 1e-25, which passes for convergence"
-)
 def test_where_the_objective_is_not_a_number_the_search_backs_off() -> None:
     """x − log x has its minimum at 1 and no value at x ≤ 0, where a first full step lands."""
 
@@ -141,7 +138,6 @@ def test_an_unknown_held_at_a_bound_has_no_variance_and_conditions_the_others() 
     assert around.weakest[1] == 0.0
 
 
-@pytest.mark.xfail(raises=IndexError, reason="there is no weakest direction when nothing is free")
 def test_everything_held_is_no_crash() -> None:
     around = laplace(curved(0), SCALE, np.array([False, False, False]), FLAT)
     np.testing.assert_array_equal(around.covariance, np.zeros((3, 3)))

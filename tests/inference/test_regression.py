@@ -46,7 +46,7 @@ def test_clean_data_give_derivatives_up_to_the_fourth() -> None:
 def test_noisy_data_give_the_noise_and_a_smoother_field() -> None:
     noise = 0.05
     field = smoothed(advection, noise)
-    assert 0.6 * noise < np.sqrt(field.noise) < 1.5 * noise
+    assert 0.6 * noise < np.sqrt(field.values["noise.variance"]) < 1.5 * noise
     x = np.linspace(0.8, 5.4, 20)
     errors = field.means(SYMBOLS, x[:, None])[0, 0] - advection(0.0, x)
     assert np.sqrt(np.mean(errors**2)) < noise

@@ -118,7 +118,6 @@ def test_stream_function_by_hand() -> None:
     assert [c for _, _, c in divergence.after(potentials)] == [0]
 
 
-@pytest.mark.xfail(reason="NumPy multiplies element by element unless Operator sets __array_ufunc__ = None")
 def test_fields_multiply_point_by_point() -> None:
     field, coefficient = np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0, 6.0])
     product = field * Operator.of("u", Symbol((1,)), coefficient)

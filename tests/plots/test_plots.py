@@ -23,7 +23,7 @@ def test_a_panel_for_each_snapshot_and_the_equation(found):
 
 def test_the_data_are_drawn_where_they_are(found):
     axes = plot_result(found).axes[0]
-    drawn = [line.get_xydata() for line in axes.lines if line.get_label() == "data"][0]
+    drawn = next(line.get_xydata() for line in axes.lines if line.get_label() == "data")
     first = found.snapshots[0]
     assert np.array_equal(drawn, np.stack([first["x"], first["u"]], axis=1))
 

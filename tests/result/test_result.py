@@ -34,7 +34,10 @@ def test_latex_and_sympy(found):
 
 
 def test_intervals_are_normal_and_cut_at_bounds():
-    e = hp.Result.__annotations__ and hp.identify(HEAT, heat_snapshots(), bounds={"b": (0.0, None)}).parameters["b"]
+    e = (
+        hp.Result.__annotations__
+        and hp.identify(HEAT, heat_snapshots(), bounds={"b": (0.0, None)}).parameters["b"]
+    )
     low, high = e.interval(0.95)
     assert high - e.estimate == pytest.approx(1.959964 * e.std)
     assert low >= 0
@@ -58,7 +61,7 @@ def test_samples_have_the_posterior_moments_and_a_seed(found):
 
 
 def test_prediction_refuses_other_times_fields_and_shapes(found):
-    with pytest.raises(hp.ModelError, match="from t = 0 to 0.05"):
+    with pytest.raises(hp.ModelError, match=r"from t = 0 to 0\.05"):
         found.predict("u", [1.0], t=0.2)
     with pytest.raises(hp.ModelError, match="the model has u"):
         found.predict("w", [1.0], t=0.0)

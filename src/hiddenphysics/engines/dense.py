@@ -111,8 +111,11 @@ def _block(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Floa
 
 def _weights_by_derivative(
     left: Operator[Any], right: Operator[Any], latent: str
-) -> dict[tuple[int, ...], Float[Array, "N M"]]:
-    """Gather the pairs of terms that need the same derivative of the kernel: {m + n: Σ (−1)^{|n|} c_m(x) c'_n(x')}."""
+) -> dict[tuple[int, ...], Float[Array, ...]]:
+    """Gather the pairs of terms that need the same derivative of the kernel: {m + n: Σ (−1)^{|n|} c_m(x) c'_n(x')}.
+
+    Each weight has shape (N, M), or one that broadcasts to it where the coefficients are constant.
+    """
     weights: defaultdict[tuple[int, ...], Any] = defaultdict(float)
     for name, symbol, c in left:
         for other, other_symbol, d in right:

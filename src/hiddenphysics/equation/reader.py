@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
 
@@ -86,7 +86,7 @@ class _Builder:
         sign, operand = items
         return operand if sign == "+" else Negative(operand, _at(sign))
 
-    def power(self, items: tuple[Node, Token, Node]) -> Power:
+    def power(self, items: list[Any]) -> Power:
         base, _, exponent = items
         return Power(base, exponent, base.at)
 

@@ -88,9 +88,13 @@ def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
 
 
 def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
-    """Refuse data that the equation does not mention; a symbol with data is a field even if nothing differentiates it."""
+    """Refuse data that the equation does not mention; any symbol that has data is a field."""
     known = (*equation.fields, *equation.parameters, *equation.complex_fields)
-    strangers = [f for f in snapshots.fields if f not in known and f.removesuffix("_re").removesuffix("_im") not in known]
+    strangers = [
+        f
+        for f in snapshots.fields
+        if f not in known and f.removesuffix("_re").removesuffix("_im") not in known
+    ]
     if strangers:
         own = next(iter(equation.complex_fields), equation.fields[0])
         raise DataError(

@@ -22,6 +22,10 @@ LONGER, NOISIER, MOST_HOPS = 1.5, 10.0, 4
 """How far in all lengths and in the noise variance, and how often, the search looks beyond an optimum."""
 GAIN = 1e-3
 """Optima whose log likelihoods differ by less are the same one."""
+UNDETERMINED = 5.0
+"""A standard deviation of a parameter, in natural steps, that says nothing about it."""
+SADDLE = 1e-2
+"""A negative curvature, in natural steps, beyond what round-off makes of a flat direction."""
 SMALL, TOLERATED = 1e-6, 1e-2
 """Gains in log likelihood left at the end: not worth a step; too much to call it an optimum (λ within 0.14 std)."""
 
@@ -131,9 +135,16 @@ def _judge(problem: Problem, start: Start, best: Optimum, around: Laplace) -> tu
             "The covariance could not be factored at any point that was tried, even with jitter; rescale the units of "
             "the data, or look for nearly equal points."
         )
-    if not around.is_minimum:
+    if np.any(around.curvatures < -SADDLE):
+        return (
+            Status.NOT_CONVERGED,
+            f"The likelihood still rises along {_direction(problem, around)}: a saddle point.",
+        )
+    weak = _undetermined(problem, start, around)
+    if weak:
         return Status.WEAKLY_IDENTIFIED, (
-            f"The data do not determine {_direction(problem, around)}: the likelihood is flat along it."
+            f"The data do not determine {' and '.join(weak)}: the likelihood is flat, or almost so, along a direction "
+            "that holds them."
         )
     if around.decrement > TOLERATED:
         return Status.NOT_CONVERGED, (
@@ -150,6 +161,13 @@ def _judge(problem: Problem, start: Start, best: Optimum, around: Laplace) -> tu
             f"{', '.join(held)} ended at a bound; the interval only says that it is in the way.",
         )
     return Status.CONVERGED, "A maximum of the likelihood was reached, with curvature in every direction."
+
+
+def _undetermined(problem: Problem, start: Start, around: Laplace) -> list[str]:
+    """Return the parameters whose standard deviation is many times the value that would explain all of the change."""
+    spread = np.sqrt(np.diagonal(around.covariance)) / start.scale
+    parameters = problem.layout.model.parameters
+    return [n for n, s in zip(problem.names, spread, strict=True) if n in parameters and s > UNDETERMINED]
 
 
 def _direction(problem: Problem, around: Laplace) -> str:

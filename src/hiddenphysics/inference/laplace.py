@@ -37,7 +37,7 @@ class Laplace:
     @property
     def is_minimum(self) -> bool:
         """Whether the likelihood falls off in every direction."""
-        return bool(self.curvatures[0] > WEAKEST)
+        return bool(np.all(self.curvatures > WEAKEST))
 
 
 def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray, gradient: np.ndarray) -> Laplace:
@@ -49,7 +49,7 @@ def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray, gradient: 
         spread = np.where(curvatures > WEAKEST, 1.0 / np.maximum(curvatures, WEAKEST), np.inf)
     covariance, weakest, newton = np.zeros((size, size)), np.zeros(size), np.zeros(size)
     covariance[np.ix_(free, free)] = _weighted_outer(directions, spread) * np.outer(scale[free], scale[free])
-    weakest[free] = directions[:, 0]
+    weakest[free] = directions[:, :1].sum(axis=1)
     slope = directions.T @ (gradient * scale)[free]
     along = np.where(np.isfinite(spread), spread, 0.0) * slope
     newton[free] = scale[free] * (directions @ along)

@@ -10,8 +10,11 @@ from scipy.optimize import minimize
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
-LARGEST_STEP_VALUE = 1e25
-"""What the line search sees where the likelihood is not a number: it backs off. Never returned as an optimum."""
+WORSE = 1e3
+"""Where the objective is not a number the line search sees a value that much worse than the start's, and backs off.
+
+Not more: its interpolation would take a step too short to see, and call that convergence.
+"""
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,13 @@ def minimise(
         When to give up.
     """
     start = np.clip(start, bounds[:, 0], bounds[:, 1])
+    first = objective(start)[0]
+    worse = first + WORSE * max(1.0, abs(first)) if np.isfinite(first) else WORSE
 
     def scaled(step: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective(start + scale * step)
         if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-            return LARGEST_STEP_VALUE, np.zeros_like(step)
+            return worse, np.zeros_like(step)
         return value, scale * gradient
 
     outcome = minimize(
@@ -83,5 +88,5 @@ def minimise(
         gradient=np.asarray(gradient),
         converged=bool(outcome.success) and bool(np.isfinite(value)),
         message=str(outcome.message),
-        evaluations=int(outcome.nfev),
+        evaluations=int(outcome.nfev) + 2,
     )

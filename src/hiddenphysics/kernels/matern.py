@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 import jax.numpy as jnp
 from jax import Array
@@ -46,12 +47,12 @@ class Matern(Kernel):
     @property
     def smoothness(self) -> float:
         """Samples are p times mean-square differentiable."""
-        return self.p
+        return float(self.p)
 
     def derivatives(
         self, r: Float[Array, "*shape"], order: int, parameters: Mapping[str, ArrayLike]
     ) -> list[Float[Array, "*shape"]]:
-        """Return [ρ, ρ', …] from the polynomials q_n, which are exact integers over p's factorials."""
+        """Return [ρ, ρ', …] from the polynomials q_n."""
         rate = math.sqrt(2 * self.p + 1) / jnp.asarray(parameters["length"])
         s = rate * jnp.abs(r)
         decay, sign = jnp.exp(-s), jnp.sign(r)
@@ -64,23 +65,20 @@ class Matern(Kernel):
         return table
 
 
-def _matern_polynomial(p: int) -> list[float]:
+def _matern_polynomial(p: int) -> list[Fraction]:
     """Coefficients of q, lowest power first: q_j = p! (2p−j)! 2^j / ((2p)! j! (p−j)!)."""
-    return [
-        math.factorial(p) * math.factorial(2 * p - j) * 2**j
-        / (math.factorial(2 * p) * math.factorial(j) * math.factorial(p - j))
-        for j in range(p + 1)
-    ]  # fmt: skip
+    f = math.factorial
+    return [Fraction(f(p) * f(2 * p - j) * 2**j, f(2 * p) * f(j) * f(p - j)) for j in range(p + 1)]
 
 
-def _differentiate(q: list[float]) -> list[float]:
-    """Coefficients of q' − q: the polynomial before e^{−s} after one derivative in s."""
-    slope = [j * q[j] for j in range(1, len(q))] + [0.0]
+def _differentiate(q: list[Fraction]) -> list[Fraction]:
+    """Coefficients of q' − q, the polynomial before e^{−s} after one derivative in s; exact, since it cancels."""
+    slope = [j * q[j] for j in range(1, len(q))] + [Fraction(0)]
     return [a - b for a, b in zip(slope, q, strict=True)]
 
 
-def _horner(q: list[float], s: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
-    value = jnp.full_like(s, q[-1])
+def _horner(q: list[Fraction], s: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    value = jnp.full_like(s, float(q[-1]))
     for coefficient in reversed(q[:-1]):
-        value = value * s + coefficient
+        value = value * s + float(coefficient)
     return value

@@ -23,6 +23,10 @@ class Operator(Generic[Coefficient]):
 
     terms: tuple[tuple[str, Symbol, Coefficient], ...]
 
+    __array_ufunc__ = (
+        None  # NumPy hands ``field * operator`` to `__rmul__` instead of multiplying element by element
+    )
+
     @classmethod
     def collect(cls, terms: Iterable[tuple[str, Symbol, Coefficient]]) -> Operator[Coefficient]:
         """Sum the given terms, adding the coefficients that meet on the same latent and symbol."""

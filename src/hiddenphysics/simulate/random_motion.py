@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
 from numpy.typing import NDArray
 
 from hiddenphysics.errors import DataError
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 
 def brownian_path(steps: int, dt: float, seed: int) -> NDArray[np.float64]:
@@ -71,7 +74,7 @@ def displacement_density(
     bins, window
         Number of equal bins on [−window, window]; displacements beyond it count in n only.
     overlapping
-        Use every start of a window, as the paper does: more data, but errors of different bins are then
+        Use every start of a window: more data, but errors of different bins are then
         correlated and the given deviation is that of n = steps // ℓ windows, an upper bound.
 
     Returns
@@ -79,6 +82,8 @@ def displacement_density(
     xarray.Dataset
         Density `u` over (t, x) and, as a coordinate, so that it is no field, its standard deviation `u_std`.
     """
+    import xarray as xr
+
     edges = np.linspace(-window, window, bins + 1)
     found = [_histogram(path, lag, edges, overlapping) for lag in lags]
     density, deviation = (np.stack(rows) for rows in zip(*found, strict=True))

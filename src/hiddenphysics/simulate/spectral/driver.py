@@ -65,7 +65,9 @@ def march(
         allowed = max(FLOOR, tolerance * (end - start) / float(times[-1] - times[0]))
         steps = 1 if dt is None else max(1, round((end - start) / dt))
         modes, found, scale = marcher.interval(modes, start, end, steps, allowed, scale)
-        dt = (end - start) / (found.steps // 2 if found.error > COARSER * allowed else found.steps // 4 or 1)
+        # The coarser of the two results was made with half of the steps; begin there, or lower.
+        again = found.steps // 2 if found.error > COARSER * allowed else max(1, found.steps // 4)
+        dt = (end - start) / again
         yield found
 
 
@@ -147,9 +149,9 @@ def _check_progress(start: float, end: float, steps: int, error: float, last: fl
     where = f"between t = {start:g} and t = {end:g}"
     if steps >= BLOWN_UP and not np.isfinite(error):
         raise ModelError(
-            f"The fields stop being finite {where}, whatever the step: the solution blows up there, or the "
+            f"The fields stop being finite {where}, even with {steps} steps: the solution blows up there, or the "
             "signs of the equation make it ill-posed forward in time. Stop earlier, or check signs and "
-            "parameters."
+            "parameters. (Where the highest derivative is multiplied by a field, ask for more output times.)"
         )
     if steps >= MAX_STEPS or (error > last / 2 and last < STALLED):
         raise ModelError(

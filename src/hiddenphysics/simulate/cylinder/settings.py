@@ -1,0 +1,102 @@
+"""What a run of the flow past a cylinder is made of, checked once, at the door."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from hiddenphysics.errors import ModelError
+
+CFL_LIMIT = 1.0
+"""Largest U Δt/d. The flow speeds up to about 1.6 U beside the cylinder, and RK3 is stable up to √3."""
+
+RADIUS = 0.5
+"""The cylinder has diameter 1 and stands at the origin."""
+
+DELTA_REACH = 2
+"""Cells the body's forces reach beyond its surface: 1.5 of the delta, half of the staggering."""
+
+
+@dataclass(frozen=True)
+class FlowSettings:
+    """Grid, time step and Reynolds number of the flow; lengths in diameters, speeds in free-stream speeds.
+
+    Parameters
+    ----------
+    cells
+        Cells of the finest grid in x and y: (450, 200) in the paper. Even, at least 8.
+    spacing
+        Side d of a cell of the finest grid: 0.02. Forces are within a few percent up to 0.05.
+    corner
+        Lower left corner of the finest grid: (−1, −2), so the finest grid is [−1, 8] × [−2, 2].
+    levels
+        Nested grids, each twice as large as the one inside it: 4.
+    time_step
+        Δt = 0.02. U Δt/d must not exceed 1.
+    reynolds
+        Re = U D/ν = 100.
+    """
+
+    cells: tuple[int, int] = (450, 200)
+    spacing: float = 0.02
+    corner: tuple[float, float] = (-1.0, -2.0)
+    levels: int = 4
+    time_step: float = 0.02
+    reynolds: float = 100.0
+
+    def __post_init__(self) -> None:
+        _check_positive("Reynolds number", self.reynolds, "reynolds=100")
+        _check_positive("time step", self.time_step, "time_step=0.02")
+        _check_positive("grid spacing", self.spacing, "spacing=0.02")
+        _check_levels(self.levels)
+        _check_cells(self.cells)
+        _check_cfl(self.time_step, self.spacing)
+
+    @property
+    def extent(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The finest grid's ((x from, x to), (y from, y to))."""
+        (x0, y0), (m, n), d = self.corner, self.cells, self.spacing
+        return (x0, x0 + m * d), (y0, y0 + n * d)
+
+
+def check_contains_body(settings: FlowSettings) -> None:
+    """Refuse a finest grid that does not hold the cylinder and the cells its forces reach."""
+    need = RADIUS + DELTA_REACH * settings.spacing
+    (x0, x1), (y0, y1) = settings.extent
+    if min(-x0, x1, -y0, y1) < need:
+        raise ModelError(
+            f"The finest grid [{x0:g}, {x1:g}] × [{y0:g}, {y1:g}] does not contain the body: the cylinder of "
+            f"diameter 1 at the origin and the two cells around it need [{-need:g}, {need:g}] in x and in y. "
+            "Move the corner or use more cells, for example corner=(-1, -2), cells=(450, 200), spacing=0.02."
+        )
+
+
+def _check_positive(name: str, value: float, example: str) -> None:
+    if not (math.isfinite(value) and value > 0):
+        raise ModelError(f"The {name} is {value:g}; it must be a positive number, for example {example}.")
+
+
+def _check_levels(levels: int) -> None:
+    if not isinstance(levels, int) or levels < 1:
+        raise ModelError(
+            f"levels is {levels!r}; at least 1 grid is needed to compute on, and 4 nested grids keep the "
+            "outer edge far from the wake: levels=4."
+        )
+
+
+def _check_cells(cells: tuple[int, int]) -> None:
+    if any(not isinstance(count, int) or count < 8 or count % 2 for count in cells):
+        raise ModelError(
+            f"cells is {cells}; both counts must be even and at least 8, so that each grid's edge falls on "
+            "nodes of the next larger one: cells=(450, 200)."
+        )
+
+
+def _check_cfl(time_step: float, spacing: float) -> None:
+    cfl = time_step / spacing
+    if cfl > CFL_LIMIT * (1 + 1e-9):
+        raise ModelError(
+            f"The time step {time_step:g} is too large for cells of {spacing:g}: U Δt/d is {cfl:.3g} and "
+            f"must not exceed {CFL_LIMIT:g}, else the advection is unstable. "
+            f"Use time_step={CFL_LIMIT * spacing:g} or less."
+        )
