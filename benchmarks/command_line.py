@@ -28,7 +28,11 @@ def report() -> str:
         timed([*PROGRAM, "demo", "--csv", csv], os.environ | {})
         words = [*PROGRAM, "identify", csv, "--pde", "u_t + a*u*u_x - b*u_xx = 0"]
         (cold, stages), (warm, _) = (timed(words, environment) for _ in range(2))
-    return (
-        f"command line                       seconds\n--help {help_seconds:34.2f}\nidentify 140 points, cold {cold:15.1f}\n"
-        f"identify 140 points, warm {warm:15.1f}\nstages of the cold run:\n{stages}"
-    )
+    lines = [
+        "command line                       seconds",
+        f"--help {help_seconds:34.2f}",
+        f"identify 140 points, cold {cold:15.1f}",
+        f"identify 140 points, warm {warm:15.1f}",
+        f"stages of the cold run:\n{stages}",
+    ]
+    return "\n".join(lines)

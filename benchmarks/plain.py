@@ -34,9 +34,13 @@ class PlainProblem:
         value = 0.5 * y @ alpha + np.log(np.diag(factor[0])).sum() + 0.5 * y.size * np.log(2 * np.pi)
         weights = 0.5 * (cho_solve(factor, np.eye(y.size)) - np.outer(alpha, alpha))
         slopes = [np.vdot(weights, dK) for dK in self._derivatives(lam, variance, length)]
-        return value, np.array([*slopes, np.vdot(weights, K), *self._last(weights, lam, variance, length, noise)])
+        return value, np.array(
+            [*slopes, np.vdot(weights, K), *self._last(weights, lam, variance, length, noise)]
+        )
 
-    def _last(self, weights: np.ndarray, lam: np.ndarray, variance: float, length: float, noise: float) -> list[float]:
+    def _last(
+        self, weights: np.ndarray, lam: np.ndarray, variance: float, length: float, noise: float
+    ) -> list[float]:
         along_length = np.vdot(weights, self._covariance(lam, lam, variance, length, slope_in_length=True))
         return [float(along_length), float(noise * np.trace(weights))]
 
@@ -71,7 +75,9 @@ class PlainProblem:
         """Return (order, coefficient) pairs of 1 + Δt (λ₁ u ∂_x + Σ λ_j ∂_x^m), or of its slope in λ."""
         terms: list[tuple[int, np.ndarray | float]] = [] if is_slope else [(0, 1.0)]
         terms.append((1, self.dt * lam[0] * self.u_before))
-        return terms + [(m, self.dt * sign * value) for value, (sign, m) in zip(lam[1:], self.linear, strict=True)]
+        return terms + [
+            (m, self.dt * sign * value) for value, (sign, m) in zip(lam[1:], self.linear, strict=True)
+        ]
 
 
 def _block(
@@ -89,7 +95,9 @@ def _block(
     total = np.zeros_like(r)
     for m, left in a:
         for n, right in b:
-            weight = np.multiply.outer(np.broadcast_to(left, xa.shape), np.broadcast_to((-1.0) ** n * right, xb.shape))
+            weight = np.multiply.outer(
+                np.broadcast_to(left, xa.shape), np.broadcast_to((-1.0) ** n * right, xb.shape)
+            )
             total += weight * table[m + n]
             if slope_in_length:  # ℓ ∂k/∂ℓ = (r/ℓ)² k = k + ℓ² k''
                 total += weight * length**2 * table[m + n + 2]

@@ -88,6 +88,12 @@ REFUSED = {
         hp.DataError,
         "field 'w', which the equation does not have",
     ),
+    "a constant field": (
+        HEAT,
+        [hp.Snapshot(t, [0.0, 1.0, 2.0], [0.5, 0.5, 0.5]) for t in (0.0, 0.1)],
+        hp.DataError,
+        "constant field carries no information",
+    ),
     "no unknown": ("u_t - u_xx = 0", heat_snapshots(), hp.ModelError, "no unknown parameter"),
     "no time derivative": ("u_x - b*u_xx = 0", heat_snapshots(), hp.EquationError, "no time derivative"),
     "a parameter that cancels": (

@@ -13,12 +13,11 @@ ROOT = Path(__file__).parents[1] / "src" / "hiddenphysics"
 ORDER = [
     {"errors", "precision"},
     {"equation", "snapshots", "operators"},
-    {"kernels"},
+    {"kernels", "simulate"},
     {"engines", "forward"},
     {"inference"},
     {"plots"},  # reads a Result that it is handed; it never imports one
     {"result"},
-    {"simulate"},
     {"datasets"},
     {"identification"},
     {"demo"},

@@ -49,6 +49,8 @@ _ROOMS = {
     "read": "snapshots",
 }
 
+_MODULES = ("datasets", "simulate")
+
 __all__ = [
     "DataError",
     "Equation",
@@ -64,14 +66,18 @@ __all__ = [
     "Snapshot",
     "Snapshots",
     "SquaredExponential",
+    "datasets",
     "identify",
     "load",
     "problem",
     "read",
+    "simulate",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"hiddenphysics.{name}")
     if name not in _ROOMS:
         raise AttributeError(f"module 'hiddenphysics' has no attribute {name!r}")
     return getattr(import_module(f"hiddenphysics.{_ROOMS[name]}"), name)

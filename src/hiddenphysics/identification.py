@@ -113,6 +113,7 @@ def _prepare(
     if model not in MODELS:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join(MODELS)}.")
     understood, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
+    snapshots.require_informative()
     if not understood.parameters:
         raise ModelError(
             "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number is "

@@ -24,7 +24,7 @@ def counted(monkeypatch):
         values = np.random.default_rng(0).standard_normal((50, 40))
         return xr.Dataset({"u": (("t", "x"), values)}, {"t": np.arange(50.0), "x": np.arange(40.0)})
 
-    monkeypatch.setitem(registry.RECIPES, "small", Recipe("Small.", "u_t = 0", {"a": 1.0}, {"n": 3}, build))
+    monkeypatch.setitem(registry.ENTRIES, "small", Recipe("Small.", "u_t = 0", {"a": 1.0}, {"n": 3}, build))
     return made
 
 
@@ -71,7 +71,7 @@ def test_a_failed_run_leaves_nothing_behind(counted, tmp_path, monkeypatch):
 
 
 def test_another_recipe_is_another_file(counted):
-    recipe = registry.RECIPES["small"]
+    recipe = registry.ENTRIES["small"]
     others = [
         Recipe(recipe.summary, "u_t = 1", recipe.truth, recipe.settings, recipe.build),
         Recipe(recipe.summary, recipe.equation, {"a": 2.0}, recipe.settings, recipe.build),

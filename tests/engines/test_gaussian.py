@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import Array
+from jax.scipy.linalg import solve_triangular
 from scipy import linalg
 from scipy.stats import multivariate_normal
 
@@ -16,6 +17,7 @@ from hiddenphysics.engines import (
     density_slopes,
     negative_log_density,
     stable_cholesky,
+    whiten,
 )
 
 N = 6
@@ -109,14 +111,16 @@ def closed_hessian(assembled, theta: Array) -> Array:
     """The Hessian as the likelihood builds it: `curvature`, and the second derivatives of K and y."""
     K, y = assembled(theta)
     factor, _ = stable_cholesky(K)
-    weights, alpha = density_slopes(factor, y)
+    weights, alpha = density_slopes(factor, solve_triangular(factor, y, lower=True))
     slopes, moves = (jnp.moveaxis(j, -1, 0) for j in jax.jacfwd(assembled)(theta))
 
     def linear(t: Array) -> Array:
         K_t, y_t = assembled(t)
         return jnp.vdot(weights, K_t) + alpha @ y_t
 
-    return curvature(factor, y, slopes, moves) + jax.hessian(linear)(theta)
+    whitened = jnp.stack([whiten(factor, slope) for slope in slopes])
+    half, moved = (solve_triangular(factor, v, lower=True) for v in (y, moves.T))
+    return curvature(whitened, whitened @ half, moved.T) + jax.hessian(linear)(theta)
 
 
 def test_closed_hessian_equals_differentiation_through_cholesky(theirs: Array) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Snapshot, Snapshots, read
 
 X = np.linspace(0.0, 1.0, 6)
 
@@ -29,6 +29,21 @@ def test_sorted_by_time_and_a_sequence(three: Snapshots) -> None:
     assert isinstance(shuffled[1:], Snapshots)
     np.testing.assert_array_equal(shuffled[1:].times, [0.1, 0.3])
     assert (three.fields, three.coordinates, three.complex_fields) == (("u",), ("x",), ())
+
+
+def test_a_constant_field_is_read_but_not_learned_from() -> None:
+    resting = {
+        "t": [0.0, 0.1, 0.2],
+        "x": X,
+        "v": np.outer([0.0, 0.1, 0.2], np.sin(X)),
+        "u": np.ones((3, 6)) * X,
+    }
+    recording = read(resting)
+    recording[1:].require_informative()
+    with pytest.raises(
+        DataError, match=r"v is 0 at every point at t = 0: a constant field carries no information"
+    ):
+        recording.require_informative()
 
 
 def test_one_snapshot_is_allowed_until_more_are_needed() -> None:

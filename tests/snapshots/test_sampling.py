@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -82,3 +84,34 @@ def test_subsample_refusals(match: str, number: int, seed: int) -> None:
 def test_noise_refusals(level: float) -> None:
     with pytest.raises(DataError, match=r"noise level is .*as in 0.05 for 5 %"):
         DATA.with_noise(level, 0)
+
+
+def test_where_keeps_the_points_and_their_values() -> None:
+    kept = DATA.where(lambda x: abs(x) > 0.5)
+    for whole, part in zip(DATA, kept, strict=True):
+        rows = np.abs(X) > 0.5
+        np.testing.assert_array_equal(part.points, whole.points[rows])
+        np.testing.assert_array_equal(part.values, whole.values[:, rows])
+    assert (kept.fields, kept.times.tolist()) == (DATA.fields, DATA.times.tolist())
+
+
+def test_where_in_two_dimensions_cuts_a_disc() -> None:
+    x, y = (axis.ravel() for axis in np.meshgrid(X[::10], X[::10]))
+    plane = Snapshots([Snapshot(t=t, x=x, y=y, u=x + y) for t in (0.0, 1.0)])
+    cut = plane.where(lambda x, y: x**2 + y**2 > 0.25)
+    assert len(cut[0]) == len(cut[1]) == int((x**2 + y**2 > 0.25).sum()) < len(x)
+    assert (cut[0]["x"] ** 2 + cut[0]["y"] ** 2).min() > 0.25
+
+
+@pytest.mark.parametrize(
+    ("match", "predicate"),
+    [
+        ("keeps 0 of the 200 points at t = 0; at least 2", lambda x: x > 7),
+        ("keeps 1 of the 200 points", lambda x: x >= 1),
+        (r"type float64 and shape \(200,\); one boolean for each of the 200 points", lambda x: x),
+        (r"type bool and shape \(\)", lambda x: True),
+    ],
+)
+def test_where_refusals(match: str, predicate: Callable[..., object]) -> None:
+    with pytest.raises(DataError, match=match):
+        DATA.where(predicate)

@@ -68,9 +68,15 @@ def test_round_off_in_the_imaginary_part_is_dropped(ratio: float, fields: tuple[
     assert Snapshot(0.0, x=X, h=X + 1j * ratio * X).fields == fields
 
 
+def test_constant_fields_are_kept_and_named() -> None:
+    assert Snapshot(0.0, x=X, u=U, v=0 * X, w=0 * X + 3).constant_fields == ("v", "w")
+    assert Snapshot(0.0, x=X, u=U).constant_fields == ()
+
+
 def test_one_part_of_a_complex_field_may_be_flat_but_not_both() -> None:
     assert Snapshot(0.0, x=X, h_re=U, h_im=0 * X).complex_fields == ("h",)
-    refused("constant field", 0.0, x=X, h=np.full(5, 1 + 1j))
+    assert Snapshot(0.0, x=X, h_re=U, h_im=0 * X).constant_fields == ()
+    assert Snapshot(0.0, x=X, h=np.full(5, 1 + 1j)).constant_fields == ("h_re", "h_im")
 
 
 def test_immutable() -> None:
@@ -130,7 +136,6 @@ def test_missing_policies() -> None:
         ("u could not be read as an array", (0, [0, 1], [[1, 2], [3]]), {}),
         ("u is empty", (0, X, []), {}),
         ("x is a single number", (0, 1.0, U), {}),
-        ("u is 3 at every point at t = 0.*carries no information about the equation", (0, X, 0 * X + 3), {}),
         ("must be finite; t = nan", (np.nan, X, U), {}),
         ("one real number; 'now' was given", ("now", X, U), {}),
         (r"an array of shape \(2,\) was given", ([0, 1], X, U), {}),

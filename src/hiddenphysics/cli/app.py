@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from hiddenphysics.cli.datasets import app as datasets
 from hiddenphysics.cli.exits import EXIT_CODES, sentences
 from hiddenphysics.cli.variadic import spread
 
@@ -17,6 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
     help="Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.",
 )
+app.add_typer(datasets, name="datasets")
 
 Pde = Annotated[
     str, typer.Option(help='The equation, such as "u_t + a*u*u_x - b*u_xx = 0".', show_default=False)

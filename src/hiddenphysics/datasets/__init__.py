@@ -5,6 +5,8 @@
 """
 
 from hiddenphysics.datasets.cache import load, make, path
+from hiddenphysics.datasets.cylinder import cut_extract
+from hiddenphysics.datasets.pictures import plot_vorticity
 from hiddenphysics.datasets.registry import names
 
-__all__ = ["load", "make", "names", "path"]
+__all__ = ["cut_extract", "load", "make", "names", "path", "plot_vorticity"]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hiddenphysics.datasets.recipe import Progress, Recipe
+from hiddenphysics.datasets.entry import Progress
+from hiddenphysics.datasets.recipe import Recipe
 from hiddenphysics.simulate.exact import taylor_green
 
 if TYPE_CHECKING:

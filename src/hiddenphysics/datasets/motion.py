@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenphysics.datasets.recipe import Progress, Recipe
+from hiddenphysics.datasets.entry import Progress
+from hiddenphysics.datasets.recipe import Recipe
 from hiddenphysics.simulate.random_motion import brownian_path, displacement_density, levy_path
 
 if TYPE_CHECKING:

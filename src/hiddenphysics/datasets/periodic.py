@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hiddenphysics.datasets.recipe import Progress, Recipe
+from hiddenphysics.datasets.entry import Progress
+from hiddenphysics.datasets.recipe import Recipe
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -40,7 +41,7 @@ def periodic(
     """
 
     def build(progress: Progress) -> xr.Dataset:
-        from hiddenphysics.simulate import simulate  # starts JAX: only when a data set is made
+        from hiddenphysics.simulate.spectral import simulate  # starts JAX: only when a data set is made
 
         return simulate(
             equation,

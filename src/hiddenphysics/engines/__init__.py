@@ -8,6 +8,7 @@ from hiddenphysics.engines.gaussian import (
     density_slopes,
     negative_log_density,
     stable_cholesky,
+    whiten,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "negative_log_density",
     "stable_cholesky",
     "variance",
+    "whiten",
 ]

@@ -70,8 +70,7 @@ def fit(problem: Problem, start: Start, progress: Progress) -> Fit:
     """Find the lowest negative log likelihood, then measure its curvature and say how it went."""
     best, evaluations = _search(problem, start, progress)
     progress("measuring the uncertainty")
-    best, around = _polish(problem, start, best)
-    jitter = float(likelihood.required_jitter(problem.layout, jnp.asarray(best.vector), problem.data))
+    best, around, jitter = _polish(problem, start, best)
     status, explanation = _judge(problem, start, best, around)
     return Fit(best, around, status, explanation, jitter, evaluations)
 
@@ -105,22 +104,21 @@ def _value(optimum: Optimum) -> float:
     return optimum.value if np.isfinite(optimum.value) else np.inf
 
 
-def _polish(problem: Problem, start: Start, best: Optimum) -> tuple[Optimum, Laplace]:
-    """Take Newton steps with the exact Hessian while they gain; return the optimum and its Gaussian approximation.
+def _polish(problem: Problem, start: Start, best: Optimum) -> tuple[Optimum, Laplace, float]:
+    """Take Newton steps with the exact Hessian while they gain; return the optimum, its Gaussian, and the jitter.
 
     The optimiser's line search gives up early where a nearly singular covariance leaves few digits in the likelihood.
     """
     while True:
-        here = jnp.asarray(best.vector)
-        curvature = np.asarray(likelihood.hessian(problem.layout, here, problem.data))
+        curvature, jitter = likelihood.hessian(problem.layout, jnp.asarray(best.vector), problem.data)
         free = _free(best.vector, start)
-        around = laplace(np.nan_to_num(curvature), start.scale, free, best.gradient)
+        around = laplace(np.nan_to_num(np.asarray(curvature)), start.scale, free, best.gradient)
         if not around.is_minimum or around.decrement < SMALL:
-            return best, around
+            return best, around, float(jitter)
         vector = np.clip(best.vector - around.newton, start.bounds[:, 0], start.bounds[:, 1])
         value, gradient = problem.objective(vector)
         if not value < best.value - 0.1 * around.decrement:
-            return best, around
+            return best, around, float(jitter)
         best = replace(best, vector=vector, value=value, gradient=gradient, evaluations=best.evaluations + 1)
 
 

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import sympy
 from jax import Array
+from jax.scipy.linalg import solve_triangular
 from jaxtyping import Float
 
 from hiddenphysics.engines import (
@@ -18,6 +19,7 @@ from hiddenphysics.engines import (
     joint_covariance,
     negative_log_density,
     stable_cholesky,
+    whiten,
 )
 from hiddenphysics.forward import LAG, Quantity, evaluate_by_name
 from hiddenphysics.inference.data import Data, Place
@@ -70,9 +72,10 @@ def at_place(
 
 
 @partial(jax.jit, static_argnames="layout")
-def value_and_gradient(layout: Layout, vector: Array, data: Data) -> tuple[Array, Array]:
-    """Return the negative log likelihood and its gradient in the unconstrained vector."""
-    return jax.value_and_grad(negative_log_likelihood, argnums=1)(layout, vector, data)
+def value_and_gradient(layout: Layout, vector: Array, data: Data) -> Float[Array, " P_and_1"]:
+    """Return the negative log likelihood, then its gradient in the unconstrained vector: one array, fetched at once."""
+    value, gradient = jax.value_and_grad(negative_log_likelihood, argnums=1)(layout, vector, data)
+    return jnp.concatenate([value[None], gradient])
 
 
 @partial(jax.jit, static_argnames="layout")
@@ -82,24 +85,28 @@ def value(layout: Layout, vector: Array, data: Data) -> Array:
 
 
 @partial(jax.jit, static_argnames="layout")
-def hessian(layout: Layout, vector: Array, data: Data) -> Float[Array, "P P"]:
-    """Return the exact second derivatives of the negative log likelihood in the unconstrained vector."""
+def hessian(layout: Layout, vector: Array, data: Data) -> tuple[Float[Array, "P P"], Float[Array, ""]]:
+    """Return the exact second derivatives of the negative log likelihood in the unconstrained vector, and the jitter.
+
+    The jitter is what had to be added to the covariance's diagonal to factor it; normally 0.
+    """
     assembled = partial(covariance_and_residual, layout, data=data)
+    directions = jnp.eye(vector.size)
     K, residual = assembled(vector)
-    factor, _ = stable_cholesky(K)
-    slopes, moves = jax.lax.map(lambda e: jax.jvp(assembled, (vector,), (e,))[1], jnp.eye(vector.size))
-    weights, alpha = density_slopes(factor, residual)
+    factor, jitter = stable_cholesky(K)
+    half = solve_triangular(factor, residual, lower=True)
+
+    def whitened(direction: Array) -> tuple[Array, Array, Array]:
+        slope, move = jax.jvp(assembled, (vector,), (direction,))[1]
+        white = whiten(factor, slope)
+        return white, white @ half, solve_triangular(factor, move, lower=True)
+
+    first = curvature(*jax.lax.map(whitened, directions))
+    weights, alpha = density_slopes(factor, half)
 
     def weighted(v: Array) -> Array:
         K_v, residual_v = assembled(v)
         return jnp.vdot(weights, K_v) + alpha @ residual_v
 
-    bent = jax.lax.map(lambda e: jax.jvp(jax.grad(weighted), (vector,), (e,))[1], jnp.eye(vector.size))
-    return curvature(factor, residual, slopes, moves) + 0.5 * (bent + bent.T)
-
-
-@partial(jax.jit, static_argnames="layout")
-def required_jitter(layout: Layout, vector: Array, data: Data) -> Array:
-    """Return what had to be added to the covariance's diagonal to factor it; normally 0, NaN on failure."""
-    factor, jitter = stable_cholesky(covariance_and_residual(layout, vector, data)[0])
-    return jnp.where(jnp.all(jnp.isfinite(jnp.diagonal(factor))), jitter, jnp.nan)
+    bent = jax.lax.map(lambda e: jax.jvp(jax.grad(weighted), (vector,), (e,))[1], directions)
+    return first + 0.5 * (bent + bent.T), jitter

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.errors import ModelError
@@ -50,16 +49,16 @@ class Problem:
 
     def gradient(self, values: Mapping[str, float]) -> dict[str, float]:
         """Return the derivative of `negative_log_likelihood` in every named number, in natural units."""
-        _, gradient = likelihood.value_and_gradient(self.layout, self._vector(values), self.data)
-        natural = np.asarray(gradient) / self.layout.slopes(values)
+        _, gradient = self.objective(self._vector(values))
+        natural = gradient / self.layout.slopes(values)
         return dict(zip(self.names, natural.tolist(), strict=True))
 
     def objective(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Return value and gradient at an unconstrained vector: what an optimiser minimises."""
-        value, gradient = likelihood.value_and_gradient(self.layout, jnp.asarray(vector), self.data)
-        return float(value), np.asarray(gradient)
+        both = np.asarray(likelihood.value_and_gradient(self.layout, vector, self.data))
+        return float(both[0]), both[1:]
 
-    def _vector(self, values: Mapping[str, float]) -> jnp.ndarray:
+    def _vector(self, values: Mapping[str, float]) -> np.ndarray:
         missing, extra = set(self.names) - set(values), set(values) - set(self.names)
         if missing or extra:
             raise ModelError(
@@ -69,4 +68,4 @@ class Problem:
         not_positive = [n for n in self.layout.positive if not values[n] > 0]
         if not_positive:
             raise ModelError(f"{not_positive[0]} = {values[not_positive[0]]} was given; it must be positive.")
-        return jnp.asarray(self.layout.vector(values))
+        return self.layout.vector(values)

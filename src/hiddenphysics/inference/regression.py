@@ -45,12 +45,12 @@ def regress(equation: Equation, snapshots: Snapshots, smoothed: Mapping[str, Smo
     first, last = snapshots[0], snapshots[-1]
     points = np.concatenate([first.points, last.points])
     rates = {f: n for f, n in dict(equation.evolution).items() if _measured(f, n, smoothed)}
-    numbers = _numbers(equation, rates, smoothed, points, 0.5 * (first.t + last.t))
-    identity = derivative_symbol(equation.field(equation.fields[0]), equation.coordinates)
-    increments = {}
-    for field in rates:
-        before, after = smoothed[field].means((identity,), points)[[0, -1], 0]
-        increments[field] = (after - before) / (last.t - first.t)
+    before, after = _fields(equation, rates, smoothed, points)
+    numbers = {name: points[:, d] for d, name in enumerate(equation.coordinates)}
+    numbers["t"] = np.full(points.shape[0], 0.5 * (first.t + last.t))
+    numbers |= {name: 0.5 * (before[name] + after[name]) for name in before}
+    names = {f: str(equation.field(f)) for f in rates}
+    increments = {f: (after[name] - before[name]) / (last.t - first.t) for f, name in names.items()}
     return _solve(equation.parameters, rates, increments, numbers)
 
 
@@ -58,23 +58,22 @@ def _measured(field: str, rate: sympy.Expr, smoothed: Mapping[str, SmoothedField
     return field in smoothed and all(field_name(a) in smoothed for a in frozen_atoms(rate))
 
 
-def _numbers(
+def _fields(
     equation: Equation,
     rates: Mapping[str, sympy.Expr],
     smoothed: Mapping[str, SmoothedField],
     points: np.ndarray,
-    time: float,
-) -> dict[str, np.ndarray]:
-    """All coordinates, fields and derivatives in the rates; fields as the mean of the first and last snapshot."""
-    numbers = {name: points[:, d] for d, name in enumerate(equation.coordinates)}
-    numbers["t"] = np.full(points.shape[0], time)
-    atoms = sorted(frozen_atoms(*rates.values()), key=str)
-    for field in {field_name(a) for a in atoms}:
-        own = [a for a in atoms if field_name(a) == field]
-        symbols = tuple(derivative_symbol(a, equation.coordinates) for a in own)
-        means = smoothed[field].means(symbols, points)
-        numbers |= {str(a): 0.5 * (means[0, j] + means[-1, j]) for j, a in enumerate(own)}
-    return numbers
+) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """All fields and derivatives in the rates, by printed name, in the first and in the last snapshot."""
+    atoms = frozen_atoms(*rates.values()) | {equation.field(f) for f in rates}
+    before: dict[str, np.ndarray] = {}
+    after: dict[str, np.ndarray] = {}
+    for field in sorted({field_name(a) for a in atoms}):
+        own = sorted((a for a in atoms if field_name(a) == field), key=str)
+        means = smoothed[field].means(tuple(derivative_symbol(a, equation.coordinates) for a in own), points)
+        before |= {str(a): means[0, j] for j, a in enumerate(own)}
+        after |= {str(a): means[-1, j] for j, a in enumerate(own)}
+    return before, after
 
 
 def _solve(

@@ -58,8 +58,7 @@ def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
     """Fit one process per snapshot to a field, by marginal likelihood from the best of a few lengths and noises."""
     problem = smoothing_problem(snapshots, field, kernel)
     scales = Scales.of(snapshots)
-    latents = problem.layout.model.latents
-    variances = {z: float(np.mean(s[field] ** 2)) for z, s in zip(latents, snapshots, strict=True)}
+    variances = dict.fromkeys(problem.layout.model.latents, scales.power[field])
     bounds = scales.hyper_bounds(problem.layout, variances)
     trials = [
         _start(problem.layout, scales, variances, length, noise)

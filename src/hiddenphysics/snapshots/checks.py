@@ -201,15 +201,6 @@ def distinct_points(coordinates: tuple[str, ...], points: NDArray[np.float64], t
         )
 
 
-def informative(name: str, array: NDArray[np.float64], t: float) -> None:
-    """Refuse a field that is the same everywhere."""
-    if array.min() == array.max():
-        raise DataError(
-            f"{name} is {number(array[0])} at every point at t = {number(t)}: a constant field carries no"
-            " information about the equation. Leave out this snapshot or this field."
-        )
-
-
 def _kind_of(array: NDArray[Any]) -> str:
     if array.size != 1:
         return f"an array of shape {array.shape}"

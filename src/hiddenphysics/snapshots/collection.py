@@ -12,8 +12,9 @@ from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import agreement, sampling, summary
 from hiddenphysics.snapshots.nearest import nearest
 from hiddenphysics.snapshots.parts import IM, RE
+from hiddenphysics.snapshots.sampling import Predicate
 from hiddenphysics.snapshots.snapshot import Snapshot
-from hiddenphysics.snapshots.words import names
+from hiddenphysics.snapshots.words import names, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -90,6 +91,19 @@ class Snapshots(Sequence[Snapshot]):
                 " Add Snapshot(t=..., x=..., u=...) at another time."
             )
 
+    def require_informative(self) -> None:
+        """Refuse a field that is the same at every point of a snapshot.
+
+        A long recording may hold one (a velocity that is 0 at the start); what is learned from may not.
+        """
+        for snapshot in self:
+            for name in snapshot.constant_fields:
+                raise DataError(
+                    f"{name} is {number(snapshot[name][0])} at every point at t = {number(snapshot.t)}: a"
+                    " constant field carries no information about the equation. Leave out this snapshot or this"
+                    " field."
+                )
+
     def at(self, times: ArrayLike, tolerance: float | None = None) -> Snapshots:
         """Return the snapshots nearest to the asked times.
 
@@ -109,6 +123,18 @@ class Snapshots(Sequence[Snapshot]):
         `counts` is one number for all snapshots or one for each. The same seed draws the same points.
         """
         return Snapshots(sampling.subsample(self, counts, seed))
+
+    def where(self, predicate: Predicate) -> Snapshots:
+        """Keep the points where the predicate holds, as if the others had not been measured.
+
+        Parameters
+        ----------
+        predicate
+            Called for every snapshot with the coordinates x[, y[, z]] of its N points, each of shape (N,);
+            returns N booleans. ``where(lambda x: abs(x) > 0.5)`` cuts a gap; ``where(lambda x, y: x**2 +
+            y**2 > 1)`` a disc.
+        """
+        return Snapshots(sampling.where(self, predicate))
 
     def with_noise(self, level: float, seed: int) -> Snapshots:
         """Add independent Gaussian noise of standard deviation ``level * std(field)`` to every value.

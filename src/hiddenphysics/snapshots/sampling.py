@@ -1,14 +1,39 @@
-"""Random thinning and random noise, reproducible from a seed."""
+"""Missing regions; random thinning and random noise, reproducible from a seed."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.snapshot import Snapshot
 from hiddenphysics.snapshots.words import number
+
+Predicate: TypeAlias = Callable[..., ArrayLike]
+"""Says of points, given as x[, y[, z]] of shape (N,), which to keep: N booleans."""
+
+
+def where(snapshots: Sequence[Snapshot], predicate: Predicate) -> list[Snapshot]:
+    """Keep the points where the predicate holds; see `Snapshots.where`."""
+    return [snapshot.take(_kept(snapshot, predicate)) for snapshot in snapshots]
+
+
+def _kept(snapshot: Snapshot, predicate: Predicate) -> np.ndarray:
+    kept = np.asarray(predicate(*(snapshot[name] for name in snapshot.coordinates)))
+    if kept.dtype != bool or kept.shape != (len(snapshot),):
+        raise DataError(
+            f"The predicate returned values of type {kept.dtype} and shape {kept.shape}; one boolean for each of"
+            f" the {len(snapshot)} points is needed, as in where(lambda x: x > 0)."
+        )
+    if kept.sum() < 2:
+        raise DataError(
+            f"The predicate keeps {kept.sum()} of the {len(kept)} points at t = {number(snapshot.t)}; at least 2"
+            " are needed. Keep a larger region."
+        )
+    return kept
 
 
 def subsample(snapshots: Sequence[Snapshot], counts: int | Sequence[int], seed: int) -> list[Snapshot]:

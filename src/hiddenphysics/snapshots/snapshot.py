@@ -118,17 +118,8 @@ class Snapshot:
         put(self, "points", points)
         put(self, "fields", checks.field_names(name for name, _ in pairs))
         put(self, "values", values)
-        self._check_values()
-
-    def _check_values(self) -> None:
         for name, row in zip(self.fields, self.values, strict=True):
             checks.moderate(name, row)
-        for name, row in zip(self.fields, self.values, strict=True):
-            twin = _twin(name)
-            # A complex field may be real at one time (Schrödinger's initial state): one part may be flat.
-            if twin in self.fields and np.ptp(self[twin]) > 0:
-                continue
-            checks.informative(name, row, self.t)
 
     def replace(self, *, t: float | None = None, fields: Mapping[str, ArrayLike] | None = None) -> Snapshot:
         """Return a snapshot at the same points with another time, or with other fields instead of all these.
@@ -161,6 +152,17 @@ class Snapshot:
     def complex_fields(self) -> tuple[str, ...]:
         """Names of the complex fields: `h` where `fields` holds `h_re` and `h_im`."""
         return parts.complex_names(self.fields)
+
+    @property
+    def constant_fields(self) -> tuple[str, ...]:
+        """Names of the real fields that are the same at every point.
+
+        A part of a complex field counts only if the other one is flat too: such a field may well be real at
+        one time, as Schrödinger's initial state is.
+        """
+        flat = {name for name, row in zip(self.fields, self.values, strict=True) if np.ptp(row) == 0}
+        varied = set(self.fields) - flat
+        return tuple(name for name in self.fields if name in flat and _twin(name) not in varied)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """Values of a field or of a coordinate at all points, shape (N,), read-only."""

@@ -12,10 +12,7 @@ import pytest
 
 from hiddenphysics.errors import ModelError
 from hiddenphysics.simulate.cylinder import (
-    FlowSettings,
-    RunPlan,
     Stepper,
-    Window,
     circle,
     open_recording,
     run,
@@ -24,18 +21,8 @@ from hiddenphysics.simulate.cylinder import (
 )
 from hiddenphysics.simulate.cylinder.grid import nested_grids
 from hiddenphysics.simulate.cylinder.operators import node_velocity
+from tests.datasets.small import PLAN
 
-PLAN = RunPlan(
-    flow=FlowSettings(cells=(40, 16), spacing=0.1, corner=(-1.0, -0.8), levels=2, time_step=0.1),
-    start=FlowSettings(cells=(24, 12), spacing=0.15, corner=(-0.9, -0.9), levels=2, time_step=0.15),
-    shed=1.5,
-    settle=0.5,
-    watch=1.0,
-    snapshots=6,
-    windows=(Window(0.05, snapshots=3, settle=0.1),),
-    box=((1.0, 2.5), (-0.6, 0.6)),
-    checkpoint_every=4,
-)
 STAGES = ("shed", "settle", "main", "dt-0.05")
 
 
@@ -130,9 +117,8 @@ def test_an_interrupted_write_leaves_the_file_as_it_was(tmp_path):
 KILLED = """
 import sys, time
 from pathlib import Path
-sys.path.insert(0, {here!r})
-from test_cylinder_run import PLAN
 from hiddenphysics.simulate.cylinder import run
+from tests.datasets.small import PLAN
 def progress(fraction, message):
     print(fraction, flush=True)
     time.sleep(0.01)
@@ -142,8 +128,9 @@ run(Path({folder!r}), PLAN, progress)
 
 @pytest.mark.parametrize("lines", [8, 27])
 def test_a_killed_process_is_resumed_to_the_same_bytes(whole, tmp_path, lines):
-    script = KILLED.format(here=str(Path(__file__).parent), folder=str(tmp_path))
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True) as process:
+    command = [sys.executable, "-c", KILLED.format(folder=str(tmp_path))]
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=root) as process:
         for _ in range(lines):
             process.stdout.readline()
         process.kill()

@@ -2,6 +2,6 @@
 
 from hiddenphysics.simulate.spectral.flow import Flow
 from hiddenphysics.simulate.spectral.grid import Grid
-from hiddenphysics.simulate.spectral.simulate import simulate
+from hiddenphysics.simulate.spectral.solution import simulate
 
 __all__ = ["Flow", "Grid", "simulate"]

@@ -1,4 +1,4 @@
-"""Recordings on a fixed grid: turn each field to (t, x, y, z), then cut it into snapshots."""
+"""Recordings at fixed points, on a grid or not: turn each field to (t, x, y, z), then cut it into snapshots."""
 
 from __future__ import annotations
 
@@ -57,8 +57,17 @@ def snapshots_on_grid(
     """Cut fields of shape (T, Nx, Ny, Nz) into T snapshots at the same N = Nx·Ny·Nz points."""
     mesh = np.meshgrid(*coordinates.values(), indexing="ij")
     points = {name: grid.ravel() for name, grid in zip(coordinates, mesh, strict=True)}
+    return snapshots_at_points(
+        t, points, {name: array.reshape(len(t), -1) for name, array in fields.items()}, missing
+    )
+
+
+def snapshots_at_points(
+    t: NDArray[np.float64], points: dict[str, NDArray[np.float64]], fields: Arrays, missing: Missing
+) -> Snapshots:
+    """Cut fields of shape (T, N) into T snapshots at the same N points."""
     # Whether a field is complex is decided over all times, so that every snapshot has the same fields.
-    flat = {name: array.reshape(len(t), -1) for name, array in parts.split(fields)}
+    flat = dict(parts.split(fields))
     if all(np.isfinite(array).all() for array in flat.values()):
         first = Snapshot.from_columns(
             t[0], points, {name: array[0] for name, array in flat.items()}, missing=missing

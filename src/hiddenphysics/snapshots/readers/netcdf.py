@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.snapshots.checks import COORDINATES, Missing, numeric
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.grid import snapshots_on_grid
+from hiddenphysics.snapshots.readers.grid import snapshots_at_points, snapshots_on_grid
 from hiddenphysics.snapshots.readers.long import snapshots_of_rows
 from hiddenphysics.snapshots.readers.naming import TIME, Arrays, classify, is_vector, new_names
 from hiddenphysics.snapshots.words import names
@@ -29,8 +29,9 @@ def read_netcdf(path: Path, columns: Mapping[str, str], missing: Missing) -> Sna
 def from_xarray(data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], missing: Missing) -> Snapshots:
     """Read an xarray object.
 
-    Gridded: variables over the dimensions t (or time), x, y, z. Long: one dimension of any name, along
-    which t, x and the fields all lie. Variables over other dimensions are passed over. A DataArray without
+    Gridded: variables over the dimensions t (or time), x, y, z. At fixed scattered points: over t and one
+    dimension of any name, along which x, y and z all lie. Long: one dimension of any name, along which t,
+    x and the fields all lie. Variables over other dimensions are passed over. A DataArray without
     a name is u.
     """
     dataset = _tidy(_as_dataset(data), columns)
@@ -42,13 +43,15 @@ def from_xarray(data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], mis
         rows = {f: numeric(f, dataset[f].to_numpy()) for f in fields if dataset[f].dims == row}
         _some(rows, dataset)
         return snapshots_of_rows(named.t, named.coordinates, rows, missing)
-    axes = ("t", *named.coordinates)
     if "t" not in dataset.dims:
         dataset = dataset.drop_vars("t").expand_dims("t")
+    scattered = len(spaces[0]) == 1 and len(set(spaces)) == 1
+    axes = ("t", *map(str, spaces[0])) if scattered else ("t", *named.coordinates)
     fitting = [f for f in fields if set(dataset[f].dims) == set(axes)]
-    gridded = {f: numeric(f, dataset[f].transpose(*axes).to_numpy()) for f in fitting}
-    _some(gridded, dataset)
-    return snapshots_on_grid(named.t, named.coordinates, gridded, missing)
+    values = {f: numeric(f, dataset[f].transpose(*axes).to_numpy()) for f in fitting}
+    _some(values, dataset)
+    cut = snapshots_at_points if scattered else snapshots_on_grid
+    return cut(named.t, named.coordinates, values, missing)
 
 
 def _load(path: Path) -> xr.Dataset:
@@ -113,5 +116,6 @@ def _some(fields: Mapping[str, object], dataset: xr.Dataset) -> None:
         )
         raise DataError(
             f"no variable is a field over time and space; found {found}. A field lies over the dimensions"
-            " t, x (y, z), or, in long form, over the one dimension along which t and x lie."
+            " t, x (y, z), over t and the one dimension along which x (y, z) lie, or, in long form, over the one"
+            " dimension along which t and x lie."
         )

@@ -1,0 +1,149 @@
+"""`hiddenphysics datasets`: list, make and find the data sets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hiddenphysics.cli.exits import INTERRUPTED, sentences
+from hiddenphysics.errors import DataError
+
+app = typer.Typer(
+    no_args_is_help=True, help="Data to try: made on this machine from a seed, nothing is downloaded."
+)
+
+Name = Annotated[str, typer.Argument(help="One of `datasets list`.", show_default=False)]
+Folder = Annotated[
+    Path | None, typer.Option(help="Where data sets are kept; the user's cache folder by default.")
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")]
+
+
+@app.command("list")
+def list_them(folder: Folder = None) -> None:
+    """List the data sets: name, whether it is there, what it shows."""
+    with sentences():
+        from hiddenphysics.datasets import names, path
+        from hiddenphysics.datasets.registry import entry
+
+        width = max(map(len, names()))
+        for name in names():
+            there = "ready" if path(name, folder=folder).exists() else "-"
+            typer.echo(f"{name:<{width}}  {there:<5}  {entry(name).summary}")
+
+
+@app.command()
+def make(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
+    """Make a data set, or go on with a run that was interrupted; print where it is."""
+    with sentences():
+        from hiddenphysics import datasets
+        from hiddenphysics.cli.compilation import keep_compiled_code
+        from hiddenphysics.datasets.registry import entry
+
+        resumable = entry(name).resumable
+        keep_compiled_code()
+        with _interruptible(name, folder, resumable), _bar(name, quiet) as progress:
+            place = datasets.make(name, folder=folder, progress=progress)
+        typer.echo(place)
+
+
+@app.command()
+def path(name: Name, folder: Folder = None) -> None:
+    """Print where a data set is, or will be."""
+    with sentences():
+        from hiddenphysics import datasets
+
+        typer.echo(datasets.path(name, folder=folder))
+
+
+@app.command()
+def extract(
+    file: Annotated[Path, typer.Argument(help="The .npz file to write.", show_default=False)],
+    folder: Folder = None,
+    snapshots: Annotated[int, typer.Option(help="Consecutive snapshots.")] = 12,
+    first: Annotated[int, typer.Option(help="Number of the first one.")] = 0,
+    points: Annotated[int, typer.Option(help="Points, drawn without replacement.")] = 4000,
+    seed: Annotated[int, typer.Option(help="Seed of the draw.")] = 0,
+    force: Force = False,
+) -> None:
+    """Cut snapshots at scattered points out of the cylinder's run; by default those that ship as cylinder_extract."""
+    with sentences():
+        from hiddenphysics import datasets
+
+        if file.exists() and not force:
+            raise DataError(f"{file} exists and is not overwritten. Choose another name, or add --force.")
+        datasets.cut_extract(
+            _recording(folder), file, snapshots=snapshots, first=first, points=points, seed=seed
+        )
+        typer.echo(file)
+
+
+@app.command()
+def picture(
+    file: Annotated[
+        Path, typer.Argument(help="The picture to write (.png, .pdf, .svg).", show_default=False)
+    ],
+    folder: Folder = None,
+    force: Force = False,
+) -> None:
+    """Draw the vorticity at the end of the cylinder's run."""
+    with sentences():
+        from hiddenphysics import datasets
+        from hiddenphysics.plots.figure import write_figure
+
+        write_figure(datasets.plot_vorticity(_recording(folder)), file, overwrite=force)
+        typer.echo(file)
+
+
+def _recording(folder: Path | None) -> Path:
+    from hiddenphysics import datasets
+
+    datasets.load("cylinder", folder=folder)  # where there is none, the error says how to make it
+    return datasets.path("cylinder", folder=folder)
+
+
+@contextmanager
+def _interruptible(name: str, folder: Path | None, resumable: bool) -> Iterator[None]:
+    """Answer Ctrl-C with what is left and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        again = f"hiddenphysics datasets make {name}" + (f" --folder {folder}" if folder else "")
+        left = f"What is done is kept; go on with: {again}" if resumable else "Nothing was written."
+        typer.echo(f"interrupted. {left}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _bar(name: str, quiet: bool) -> Iterator[Callable[[float], None]]:
+    """Yield a function that takes the finished part: a bar on a terminal, a line for every tenth elsewhere."""
+    if quiet:
+        yield lambda done: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _lines(name)
+        return
+    with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
+        task = bar.add_task(name, total=1.0)
+        yield lambda done: bar.update(task, completed=done)
+
+
+def _lines(name: str) -> Callable[[float], None]:
+    told = -1
+
+    def tell(done: float) -> None:
+        nonlocal told
+        if int(10 * done) > told:
+            told = int(10 * done)
+            typer.echo(f"{name}: {10 * told} %", err=True)
+
+    return tell
