@@ -15,7 +15,8 @@ from hiddenphysics.errors import EquationError
 relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
 WORDS = (
-    "u v h a b lambda_1 u_t u_x u_xx v_t v_xy h_t u_xt t x y i pi e d( lap( sin( exp( sqrt( abs( re( conj("
+    "u v h a b lambda_1 u_t u_x u_xx v_t v_xy h_t u_xt t x y i pi e "
+    "d( lap( frac_lap( D( sin( exp( sqrt( abs( re( conj("
 )
 SIGNS = "( ) , + - * / ^ ** = == < > ; # 0 1 2 0.5 1e-3 1e999 9 − · . _ __ '"
 TOKENS = st.sampled_from([*WORDS.split(), *SIGNS.split(), "\n"])
@@ -39,7 +40,9 @@ def test_text_of_tokens(tokens, gap):
         Equation.parse("u_t + a*u_x = " + gap.join(tokens))
 
 
-ATOMS = st.sampled_from(["u", "u_x", "u_xx", "v", "v_x", "a", "b", "x", "t", "pi", "2", "0.5", "1e-3", "3"])
+PLAIN = ["u", "u_x", "u_xx", "v", "v_x", "a", "b", "x", "t", "pi", "2", "0.5", "1e-3", "3"]
+FRACTIONAL = ["frac_lap(u, a)", "frac_lap(v, 1.5)", "frac_lap(v, 4)", "D(u, x, b)", "D(v, x, a/3 + 1)"]
+ATOMS = st.sampled_from(PLAIN + FRACTIONAL)
 
 
 def _grow(inner):

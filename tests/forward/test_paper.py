@@ -157,6 +157,24 @@ def test_second_order_in_time_is_refused() -> None:
         model("u_tt - b*u_xx = 0", "u")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("u_t + frac_lap(u, alpha) = 0", r"frac_lap\(u, alpha\)"),
+        ("u_t + u*D(u, x, 1.7) - u_xx = 0", r"D\(u, x, 1.7\)"),
+        ("u_t + u_x = 0; u = frac_lap(psi, 1)", r"frac_lap\(psi, 1\)"),
+    ],
+)
+def test_fractional_operators_are_refused(text: str, shown: str) -> None:
+    sentence = rf"holds {shown}; the model 'paper' does not know fractional operators yet"
+    with pytest.raises(ModelError, match=sentence):
+        model(text, "u")
+
+
+def test_orders_that_make_ordinary_derivatives_are_not_fractional() -> None:
+    assert model("u_t + b*frac_lap(u, 2) = 0", "u")[1] == model("u_t - b*u_xx = 0", "u")[1]
+
+
 @pytest.mark.parametrize(("observed", "hold"), [((), "no field"), (("c",), "c")])
 def test_some_evolving_field_must_be_measured(observed: tuple[str, ...], hold: str) -> None:
     with pytest.raises(DataError, match=f"The data hold {hold}, but the equation evolves u; at least one"):

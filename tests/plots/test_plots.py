@@ -36,6 +36,19 @@ def test_the_recording_is_drawn_when_it_is_known(found):
     assert [line.get_xdata()[0] for line in figure.axes[0].lines] == [0.0, 0.05]
 
 
+def test_two_dimensions_are_drawn_as_maps():
+    rng = np.random.default_rng(0)
+    snapshots = []
+    for t in (0.0, 0.02):
+        x, y = rng.uniform(0, 4, (2, 40))
+        snapshots.append(hp.Snapshot(t, x, y, u=np.exp(-0.6 * t) * np.sin(x + y)))
+    figure = plot_result(hp.identify("u_t - b*lap(u) = 0", snapshots))
+    panels = [axes for axes in figure.axes if axes.get_title().startswith("u at t")]
+    assert [axes.get_ylabel() for axes in panels] == ["y", "y"]
+    drawn = panels[1].collections[0].get_array()
+    assert np.max(np.abs(drawn)) == pytest.approx(np.exp(-0.012), rel=0.02)  # the wave's amplitude
+
+
 def test_panels_return_their_axes(found):
     axes = plot_result(found).axes[0]
     assert plot_snapshot(found, "u", 1, axes) is axes

@@ -8,10 +8,13 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 from jax import Array
-from jax.scipy.linalg import cho_solve, solve_triangular
+from jax.scipy.linalg import solve_triangular
 from jaxtyping import Float
 
 FIRST_JITTER, LARGEST_JITTER = 1e-15, 1e-7
+
+SMALL_SOLVE = 80
+"""Size up to which a triangular matrix is inverted by one solve."""
 
 
 def stable_cholesky(K: Float[Array, "N N"]) -> tuple[Float[Array, "N N"], Float[Array, ""]]:
@@ -50,10 +53,13 @@ def negative_log_density(K: Float[Array, "N N"], y: Float[Array, " N"]) -> Float
     Its reverse rule is closed: with α = K⁻¹y the derivative in K is ½(K⁻¹ − ααᵀ) and in y it is α, so that one inverse
     replaces differentiation through the factorisation. Second derivatives: `curvature`.
     """
-    return _density_forward(K, y)[0]
+    return density_with_factor(K, y)[0]
 
 
-def _density_forward(K: Array, y: Array) -> tuple[Array, tuple[Array, Array]]:
+def density_with_factor(
+    K: Float[Array, "N N"], y: Float[Array, " N"]
+) -> tuple[Float[Array, ""], tuple[Float[Array, "N N"], Float[Array, " N"]]]:
+    """Return the negative log density, and L and L⁻¹y, from which `density_slopes` makes its derivatives."""
     factor, _ = stable_cholesky(K)
     half = solve_triangular(factor, y, lower=True)
     constant = 0.5 * y.shape[0] * math.log(2.0 * math.pi)
@@ -70,12 +76,26 @@ def density_slopes(
 ) -> tuple[Float[Array, "N N"], Float[Array, " N"]]:
     """Return the derivatives of the negative log density in K and in y: ½(K⁻¹ − ααᵀ) and α = K⁻¹y, from L and L⁻¹y."""
     alpha = solve_triangular(factor, half, lower=True, trans=1)
-    # Two triangular solves: twice as fast on a CPU as one of them and L⁻ᵀL⁻¹, whose transpose XLA multiplies slowly.
-    inverse = cho_solve((factor, True), jnp.eye(factor.shape[0]))
-    return 0.5 * (inverse - jnp.outer(alpha, alpha)), alpha
+    root = inverse_transpose(factor)
+    return 0.5 * (root @ root.T - jnp.outer(alpha, alpha)), alpha
 
 
-negative_log_density.defvjp(_density_forward, _density_reverse)
+def inverse_transpose(factor: Float[Array, "N N"]) -> Float[Array, "N N"]:
+    """Return L⁻ᵀ of a lower triangular matrix by halving it until triangular solves are small.
+
+    With L = [[A, 0], [B, C]] it is [[A⁻ᵀ, −A⁻ᵀBᵀC⁻ᵀ], [0, C⁻ᵀ]]. Most of the work is then in matrix products, which run
+    several times as fast as a triangular solve: half the time for K⁻¹ at N = 600.
+    """
+    n = factor.shape[0]
+    if n <= SMALL_SOLVE:
+        return solve_triangular(factor, jnp.eye(n), lower=True, trans=1)
+    m = n // 2
+    upper, lower = inverse_transpose(factor[:m, :m]), inverse_transpose(factor[m:, m:])
+    corner = -(upper @ factor[m:, :m].T) @ lower
+    return jnp.block([[upper, corner], [jnp.zeros((n - m, m)), lower]])
+
+
+negative_log_density.defvjp(density_with_factor, _density_reverse)
 
 
 def whiten(factor: Float[Array, "N N"], slope: Float[Array, "N N"]) -> Float[Array, "N N"]:

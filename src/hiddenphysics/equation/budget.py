@@ -9,6 +9,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.expand import fold_numbers, multiply_out
+from hiddenphysics.equation.fractional import Fractional
 from hiddenphysics.equation.limits import MAX_BITS, MAX_ORDER, MAX_POWER, MAX_TERMS, MAX_WORK
 from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.source import PlacedError
@@ -36,22 +37,31 @@ class Budget:
 
     def derivative(self, expr: sympy.Expr, symbol: sympy.Symbol, at: int | None) -> sympy.Expr:
         """Differentiate `expr` and gather like terms: a chain rule left as it falls grows without end."""
+        if expr.has(Fractional):
+            raise PlacedError(
+                at,
+                "a derivative of a fractional operator is not supported: raise the order instead, "
+                "D(u, x, alpha + 1) or frac_lap(u, alpha + 2)",
+            )
         # Differentiating a product of k factors makes k products of k factors.
         for node in sympy.preorder_traversal(expr):
-            self._spend(len(node.args) ** 2, at)
+            self.spend(len(node.args) ** 2, at)
         return self.expanded(expr.diff(symbol), at)
 
-    def _spend(self, work: int, at: int | None) -> None:
+    def spend(self, work: int, at: int | None) -> None:
+        """Count work; refuse the equation once it has taken too much."""
         self.spent += work
         if self.spent > MAX_WORK:
             raise PlacedError(at, "the equation is too large: split it up, or write it in fewer symbols")
 
     def _terms(self, expr: sympy.Expr, at: int | None) -> int:
         """Upper bound of the number of terms after multiplying out. Depth is bounded by that of the text."""
-        self._spend(1, at)
+        self.spend(1, at)
         if isinstance(expr, sympy.Derivative):
             _check_derivative(expr, at)
             return 1
+        if isinstance(expr, Fractional):
+            return _inside(self._terms(expr.order, at), at)
         if isinstance(expr, AppliedUndef) or expr.is_Symbol or expr is sympy.pi:
             return 1
         if expr.is_Rational:

@@ -7,6 +7,7 @@ from decimal import Decimal
 import sympy
 from sympy.core.function import AppliedUndef
 
+from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian
 from hiddenphysics.equation.names import SPACE, TIME
 from hiddenphysics.equation.tree import Call, Name, Negative, Node, Number, Power, Product, Sum
 
@@ -36,6 +37,10 @@ def to_tree(expr: sympy.Expr) -> Node:
         return Name(derivative_name(expr))
     if isinstance(expr, AppliedUndef):
         return Name(expr.func.__name__)
+    if isinstance(expr, FractionalLaplacian):
+        return Call("frac_lap", (to_tree(expr.field), to_tree(expr.order)))
+    if isinstance(expr, FractionalDerivative):
+        return Call("D", (to_tree(expr.field), to_tree(expr.along), to_tree(expr.order)))
     if isinstance(expr, sympy.Function):
         return Call(_NAMES[expr.func], (to_tree(expr.args[0]),))
     return Name("pi" if expr is sympy.pi else expr.name)

@@ -13,6 +13,7 @@ from hiddenphysics.equation import names
 from hiddenphysics.equation.analyse import analyse
 from hiddenphysics.equation.canonical import to_tree
 from hiddenphysics.equation.explain import explain
+from hiddenphysics.equation.fractional import Fractional
 from hiddenphysics.equation.frozen import FrozenMapping
 from hiddenphysics.equation.linearity import atoms_of, is_linear
 from hiddenphysics.equation.printing import Printer
@@ -97,6 +98,10 @@ class Equation:
             observed fields by potentials (`u = psi_y`), bounds (`b > 0`). Derivatives are `u_t`, `u_xx`,
             `d(u, x, 3)`, `d(u^2/2, x)`, `lap(u)`; powers `^` or `**`; functions sin, cos, exp, log, tanh,
             sqrt, abs, sign; `pi`; `i`, which makes the differentiated fields complex, with re, im, conj.
+
+            Of fractional order α, a number from 0 to 12 or a parameter: `frac_lap(u, alpha)`, (−Δ)^{α/2} with
+            the symbol |k|^α, and `D(u, x, alpha)`, the left Riemann–Liouville derivative from −∞ with the
+            symbol (ik)^α. Even orders of frac_lap and whole orders of D become ordinary derivatives.
         fields
             Names with data; a complex `h` may be named `h`, or `h_re` and `h_im`.
         coordinates
@@ -166,7 +171,7 @@ class Equation:
 
     @property
     def order(self) -> int:
-        """Order of the highest spatial derivative in the evolution equations."""
+        """Order of the highest spatial derivative in the evolution equations; fractional ones do not count."""
         atoms = {atom for expr in self.evolution.values() for atom in atoms_of(expr)}
         time = names.coordinate(names.TIME)
         found = [
@@ -175,6 +180,14 @@ class Equation:
             if isinstance(atom, sympy.Derivative)
         ]
         return max(found, default=0)
+
+    @property
+    def fractional(self) -> tuple[str, ...]:
+        """The fractional operators in the equations and definitions, as they are typed: `frac_lap(u, alpha)`."""
+        exprs = (*self.evolution.values(), *self.definitions.values())
+        printer = Printer(Typed(), {})
+        atoms = {atom for expr in exprs for atom in atoms_of(expr) if isinstance(atom, Fractional)}
+        return tuple(sorted(printer.sum(to_tree(atom)) for atom in atoms))
 
     # ---- printing --------------------
 

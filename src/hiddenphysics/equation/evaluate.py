@@ -8,6 +8,8 @@ from typing import Any
 import sympy
 from sympy.core.function import AppliedUndef
 
+from hiddenphysics.equation.fractional import Fractional
+
 _FUNCTIONS = {
     sympy.sin: "sin",
     sympy.cos: "cos",
@@ -27,7 +29,7 @@ def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any
     expr
         An expression of an `Equation`: sums, products, powers, elementary functions.
     values
-        Array, or number, for every Symbol, field `u(t, x)` and Derivative in `expr`.
+        Array, or number, for every Symbol, field `u(t, x)`, Derivative and Fractional operator in `expr`.
     xp
         Array namespace, `numpy` or `jax.numpy`.
 
@@ -45,7 +47,7 @@ def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any
     """
     if expr.is_Number or expr is sympy.pi:
         return float(expr)
-    if isinstance(expr, sympy.Symbol | AppliedUndef | sympy.Derivative):
+    if isinstance(expr, sympy.Symbol | AppliedUndef | sympy.Derivative | Fractional):
         try:
             return values[expr]
         except KeyError:

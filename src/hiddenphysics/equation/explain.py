@@ -26,10 +26,15 @@ def explain(equation: Equation) -> str:
             ),
             *_section("Constants", (f"  {name} = {value:g}" for name, value in equation.constants.items())),
             f"Coordinates: t, {', '.join(equation.coordinates)}",
-            f"Order {equation.order} in space, {max(equation.time_orders.values())} in time",
+            f"Order {equation.order} in space{_beside(equation)}, {max(equation.time_orders.values())} in time",
+            *(f"Non-local: {operator}" for operator in equation.fractional),
             "Linear in the fields" if equation.linear else "Nonlinear in the fields",
         ]
     )
+
+
+def _beside(equation: Equation) -> str:
+    return " beside the non-local operators" if equation.fractional else ""
 
 
 def _section(title: str, lines: Iterator[str]) -> list[str]:

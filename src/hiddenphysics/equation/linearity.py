@@ -5,20 +5,23 @@ from __future__ import annotations
 import sympy
 from sympy.core.function import AppliedUndef
 
+from hiddenphysics.equation.fractional import Fractional
+
 
 def field_name(atom: sympy.Expr) -> str:
-    """`u` for `u(t, x)` and for each of its derivatives."""
-    applied = atom.expr if isinstance(atom, sympy.Derivative) else atom
-    return str(applied.func.__name__)
+    """`u` for `u(t, x)` and for each of its derivatives, fractional ones too."""
+    if isinstance(atom, sympy.Derivative):
+        return str(atom.expr.func.__name__)
+    return str((atom.field if isinstance(atom, Fractional) else atom).func.__name__)
 
 
 def atoms_of(expr: sympy.Expr) -> set[sympy.Expr]:
-    """Fields and derivatives in `expr`, each as it stands: in `u_x` there is no `u`."""
+    """Fields and derivatives in `expr`, each as it stands: in `u_x` and `frac_lap(u, 1.5)` there is no `u`."""
     found: set[sympy.Expr] = set()
     stack = [expr]
     while stack:
         node = stack.pop()
-        if isinstance(node, sympy.Derivative | AppliedUndef):
+        if isinstance(node, sympy.Derivative | AppliedUndef | Fractional):
             found.add(node)
         else:
             stack.extend(node.args)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import comb
 
 import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation import names, pairs
 from hiddenphysics.equation.budget import Budget
+from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian, laplacian_power
 from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.limits import MAX_ORDER, MAX_POWER
 from hiddenphysics.equation.numbers import fold_function, fold_power, literal
@@ -23,6 +25,9 @@ _SYNONYMS = {
     "diff": "d",
     "laplacian": "lap",
     "laplace": "lap",
+    "fraclap": "frac_lap",
+    "frac_laplacian": "frac_lap",
+    "fractional_laplacian": "frac_lap",
     "real": "re",
     "imag": "im",
     "conjugate": "conj",
@@ -35,6 +40,15 @@ _REAL_ONLY: dict[str, Callable[[sympy.Expr], sympy.Expr]] = {
     "tanh": sympy.tanh,
     "sqrt": sympy.sqrt,
     "sign": sympy.sign,
+}
+
+_FRACTIONAL_USAGE = {  # number of arguments, the sentence for another number, an example
+    "frac_lap": (2, "a fractional Laplacian is written frac_lap(u, alpha)", "frac_lap(u, alpha)"),
+    "D": (
+        3,
+        "a fractional derivative is written D(u, x, alpha); a product with a parameter D is D*(...)",
+        "D(u, x, alpha)",
+    ),
 }
 
 
@@ -160,6 +174,8 @@ class Lowering:
             raise PlacedError(node.at, self._unknown_function(node.function))
         if node.function == "d":
             return self._derivative(node)
+        if node.function in names.FRACTIONAL:
+            return self._fractional(node)
         if len(node.arguments) != 1:
             raise PlacedError(node.at, f"{node.function} takes one argument, not {len(node.arguments)}")
         value = self._simple(node.arguments[0])
@@ -203,10 +219,7 @@ class Lowering:
         if len(node.arguments) not in (2, 3):
             raise PlacedError(node.at, "a derivative is written d(u, x) or d(u, x, 2)")
         what, along, *rest = node.arguments
-        axes = (names.TIME, *self.vocabulary.coordinates)
-        if not isinstance(along, Name) or along.name not in axes:
-            hint = did_you_mean(along.name, axes) if isinstance(along, Name) else ""
-            raise PlacedError(along.at, f"d needs a coordinate here, one of {', '.join(axes)}{hint}")
+        axis = self._axis(along, "d", (names.TIME, *self.vocabulary.coordinates))
         times = 1
         if rest:
             order = rest[0]
@@ -217,7 +230,13 @@ class Lowering:
                 )
         value = self.expression(what)
         self._check_has_field(value, node)
-        return self._differentiate(value, along.name, times, node.at)
+        return self._differentiate(value, axis, times, node.at)
+
+    def _axis(self, node: Node, function: str, axes: Sequence[str]) -> str:
+        if isinstance(node, Name) and node.name in axes:
+            return node.name
+        hint = did_you_mean(node.name, axes) if isinstance(node, Name) else ""
+        raise PlacedError(node.at, f"{function} needs a coordinate here, one of {', '.join(axes)}{hint}")
 
     def _check_has_field(self, value: Pair, node: Call) -> None:
         if not (value.re.has(AppliedUndef) or value.im.has(AppliedUndef)):
@@ -229,3 +248,55 @@ class Lowering:
             re, im = (self.budget.derivative(part, symbol, at) for part in value)
             value = Pair(re, im)
         return value
+
+    # ---- fractional operators --------------------
+
+    def _fractional(self, node: Call) -> Pair:
+        """`frac_lap(u, alpha)` and `D(u, x, alpha)`; ordinary derivatives where the order makes them that."""
+        count, usage, _ = _FRACTIONAL_USAGE[node.function]
+        if len(node.arguments) != count:
+            raise PlacedError(node.at, usage)
+        value = self._bare_field(node.arguments[0], node.function)
+        order = self._order(node.arguments[-1], node.function)
+        if node.function == "frac_lap":
+            return _of_parts(value, lambda part: self._fractional_laplacian(part, order, node.at))
+        axis = self._axis(node.arguments[1], "D", self.vocabulary.coordinates)
+        if order.is_Integer:
+            return self._differentiate(value, axis, int(order), node.at)
+        along = names.coordinate(axis)
+        return _of_parts(value, lambda part: FractionalDerivative(part, along, order))
+
+    def _fractional_laplacian(self, field: sympy.Expr, order: sympy.Expr, at: int) -> sympy.Expr:
+        if not (order.is_Integer and order % 2 == 0):
+            return FractionalLaplacian(field, order)
+        times = int(order) // 2
+        axes = [names.coordinate(name) for name in self.vocabulary.coordinates]
+        self.budget.spend(
+            2 * comb(times + len(axes) - 1, times) * int(order), at
+        )  # terms, each of that order
+        return (-1) ** times * laplacian_power(field, axes, times)
+
+    def _bare_field(self, node: Node, function: str) -> Pair:
+        words = self.vocabulary
+        if isinstance(node, Name) and (node.name in words.fields or node.name in words.part_names):
+            return self._name(node)
+        raise PlacedError(
+            node.at, f"{function} acts on a field alone, by its bare name: {_FRACTIONAL_USAGE[function][2]}"
+        )
+
+    def _order(self, node: Node, function: str) -> sympy.Expr:
+        value = self._simple(node)
+        order = value.re
+        places = {names.coordinate(name) for name in (names.TIME, *names.SPACE)}
+        if not value.is_real or order.has(AppliedUndef) or order.free_symbols & places:
+            raise PlacedError(
+                node.at, f"the order of {function} is a number or a parameter, such as 1.5 or alpha"
+            )
+        if order.is_number and not 0 <= order <= MAX_ORDER:
+            raise PlacedError(node.at, f"the order of {function} lies between 0 and {MAX_ORDER}")
+        return order
+
+
+def _of_parts(value: Pair, operator: Callable[[sympy.Expr], sympy.Expr]) -> Pair:
+    """Apply a real linear operator to real and imaginary part."""
+    return Pair(operator(value.re)) if value.is_real else Pair(operator(value.re), operator(value.im))

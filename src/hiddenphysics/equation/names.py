@@ -20,11 +20,12 @@ PI = "pi"
 ELEMENTARY = ("sin", "cos", "exp", "log", "tanh", "sqrt", "abs", "sign")
 COMPLEX_PARTS = ("re", "im", "conj")
 DERIVATIVES = ("d", "lap")
-FUNCTIONS = (*ELEMENTARY, *COMPLEX_PARTS, *DERIVATIVES)
+FRACTIONAL = ("frac_lap", "D")
+FUNCTIONS = (*ELEMENTARY, *COMPLEX_PARTS, *DERIVATIVES, *FRACTIONAL)
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 _DERIVATIVE = re.compile(r"(?P<base>.+?)(?P<subscripts>(_[txyz]+)+)")
-# `d` and `re` may be parameters, they are functions only before a parenthesis; `sin` may not.
+# `d`, `D` and `re` may be parameters, they are functions only before a parenthesis; `sin` may not.
 _RESERVED = {TIME, *SPACE, IMAGINARY, PI, *ELEMENTARY}
 
 

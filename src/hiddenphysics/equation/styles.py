@@ -14,6 +14,11 @@ _GREEK = re.compile(
 _LATEX_FUNCTIONS = {"sin": r"\sin", "cos": r"\cos", "exp": r"\exp", "log": r"\log", "tanh": r"\tanh"}
 
 
+# How fractional operators begin in LaTeX; the subscript of a parameter D_1 stands in braces.
+_FRACTIONAL = re.compile(r"\(-\\Delta\)\^|D_[xyz]\^")
+_WORD = re.compile(r"\S+")
+
+
 class Style(ABC):
     """How the pieces of a tree are put together. The text styles share all but the sign of a product."""
 
@@ -70,8 +75,13 @@ class Latex(Style):
     r"""LaTeX mathematics: `2\, u u_{x}`."""
 
     def product(self, factors: list[tuple[str, bool]]) -> str:
-        r"""Join by spaces, a thin one after a number; two numbers get `\cdot`."""
-        return _juxtapose(factors, r" \cdot ", " ", r"\, ")
+        r"""Join by spaces, a thin one after a number; two numbers get `\cdot`.
+
+        An operator without parentheses of its own gets some, or it would act on the factors after it.
+        """
+        *before, last = factors
+        guarded = [(self.parentheses(text) if _FRACTIONAL.match(text) else text, n) for text, n in before]
+        return _juxtapose([*guarded, last], r" \cdot ", " ", r"\, ")
 
     def fraction(self, above: str, below: str, bare: bool) -> str:
         r"""`\frac{above}{below}`."""
@@ -79,7 +89,7 @@ class Latex(Style):
 
     def power(self, base: str, exponent: str) -> str:
         """Operators get parentheses, or the power would be read as theirs."""
-        operator = base.startswith((r"\partial", r"\nabla"))
+        operator = base.startswith((r"\partial", r"\nabla")) or _FRACTIONAL.match(base)
         return f"{self.parentheses(base) if operator else base}^{exponent}"
 
     def exponent(self, text: str, plain: bool) -> str:
@@ -99,6 +109,11 @@ class Latex(Style):
                 return rf"\partial_{{{arguments[1]}}}{order}{self.parentheses(first)}"
             case "lap":
                 return rf"\nabla^2 {self.parentheses(first)}"
+            case "frac_lap":
+                order = arguments[1] if _WORD.fullmatch(arguments[1]) else self.parentheses(arguments[1])
+                return rf"(-\Delta)^{{{order}/2}} {first}"
+            case "D":
+                return rf"D_{arguments[1]}^{{{arguments[2]}}} {first}"
             case "abs":
                 return rf"\left|{first}\right|"
             case "sqrt":

@@ -25,7 +25,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """`sin(u)`, `d(u, x, 3)`, `lap(u)`."""
+    """`sin(u)`, `d(u, x, 3)`, `lap(u)`, `frac_lap(u, alpha)`."""
 
     function: str
     arguments: tuple[Node, ...]

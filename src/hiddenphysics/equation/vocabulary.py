@@ -10,6 +10,7 @@ from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.names import (
     COMPLEX_PARTS,
     ELEMENTARY,
+    FRACTIONAL,
     IMAGINARY,
     SPACE,
     TIME,
@@ -27,8 +28,8 @@ _LEIBNIZ = re.compile(r"d([A-Za-z]\w*?)d([txyz])")
 class Vocabulary:
     """The roles of all names of a system.
 
-    A name is a **field** when it is differentiated (`u_x`, `d(u, x)`, `lap(u)`), when data are given for it,
-    or when a line defines it (`u = psi_y`). Every other name is a **parameter**, wherever it stands.
+    A name is a **field** when it is differentiated (`u_x`, `d(u, x)`, `lap(u)`, `frac_lap(u, alpha)`), when data
+    are given for it, or when a line defines it (`u = psi_y`). Every other name is a **parameter**, wherever it stands.
 
     In a system that mentions `i` (or `re`, `im`, `conj`) every differentiated or defined field is
     **complex**. Data can say otherwise: once one field is given by its parts (`h_re`, `h_im`), those given by
@@ -122,6 +123,8 @@ class _Names:
                     yield self.split(name)[0], along
                 case Call(function="lap", arguments=(Name() as name,)):
                     yield self.split(name)[0], "lap"
+                case Call(function=function, arguments=(Name() as name, *_)) if function in FRACTIONAL:
+                    yield self.split(name)[0], function
 
     def defines(self, line: EquationLine) -> bool:
         """`u = psi_y`: a bare name on the left, spatial derivatives of other fields on the right."""

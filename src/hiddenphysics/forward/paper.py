@@ -81,6 +81,11 @@ def _check(equation: Equation, observed: Collection[str]) -> None:
             f"The data hold {', '.join(sorted(observed)) or 'no field'}, but the equation evolves "
             f"{', '.join(dict(equation.evolution))}; at least one of those must be measured to see it move."
         )
+    if equation.fractional:
+        raise ModelError(
+            f"The equation holds {equation.fractional[0]}; the model 'paper' does not know fractional operators "
+            "yet. `simulate` does."
+        )
     second = [f for f, order in dict(equation.time_orders).items() if order > 1]
     if second:
         raise ModelError(

@@ -55,8 +55,8 @@ class Problem:
 
     def objective(self, vector: np.ndarray) -> tuple[float, np.ndarray]:
         """Return value and gradient at an unconstrained vector: what an optimiser minimises."""
-        both = np.asarray(likelihood.value_and_gradient(self.layout, vector, self.data))
-        return float(both[0]), both[1:]
+        value, gradient = likelihood.value_and_gradient(self.layout, vector, self.data)
+        return float(value), np.asarray(gradient)
 
     def _vector(self, values: Mapping[str, float]) -> np.ndarray:
         missing, extra = set(self.names) - set(values), set(values) - set(self.names)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.plots.library import load_figure_class
-from hiddenphysics.plots.panels import plot_equation, plot_recording, plot_snapshot
+from hiddenphysics.plots.panels import equation_lines, plot_equation, plot_recording, plot_snapshot
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,8 +25,7 @@ def plot_result(result: Result) -> Figure:
         [f for f in result.snapshots.fields if f in dict(result.equation.evolution)] if dimensions < 3 else []
     )
     recorded = fields if _has_recording(result) else []
-    lines = len(str(result.equation).splitlines())
-    heights = [2.2] * len(recorded) + [2.8] * len(fields) + [0.4 + 0.55 * lines]
+    heights = [2.2] * len(recorded) + [2.8] * len(fields) + [0.3 * len(equation_lines(result))]
     figure: Figure = load_figure_class().Figure(figsize=(10, sum(heights) + 0.4), layout="constrained")
     grid = figure.add_gridspec(len(heights), len(result.snapshots), height_ratios=heights)
     for row, name in enumerate(recorded):

@@ -65,12 +65,19 @@ def _map(result: Result, field: str, index: int, axes: Axes) -> None:
     axes.figure.colorbar(image, ax=axes, pad=0.01)
 
 
+def equation_lines(result: Result) -> list[tuple[str, str]]:
+    """Return label and text of every line below the pictures: as typed, as identified, and how it went."""
+    typed = [line.strip() for line in result.equation.text.replace(";", "\n").splitlines() if line.strip()]
+    found = result.identified().splitlines()
+    labels = ["equation"] + [""] * (len(typed) - 1) + ["identified"] + [""] * len(found)
+    ending = f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"
+    return list(zip(labels, [*typed, *found, ending], strict=True))
+
+
 def plot_equation(result: Result, axes: Axes) -> Axes:
     """Write the equation that was asked and the one that was identified."""
     axes.axis("off")
-    lines = [("equation", str(result.equation)), ("identified", result.identified())]
-    lines.append(("", f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"))
-    rows = [(label, part) for label, text in lines for part in text.splitlines()]
+    rows = equation_lines(result)
     for row, (label, text) in enumerate(rows):
         height = 1.0 - (row + 0.5) / len(rows)
         style: dict[str, Any] = {"va": "center", "transform": axes.transAxes, "color": INK}

@@ -8,7 +8,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiddenphysics.equation import Equation
+from hiddenphysics.equation import Equation, evaluate
+from hiddenphysics.equation.fractional import Fractional
+from hiddenphysics.equation.limits import MAX_ORDER
+from hiddenphysics.equation.linearity import atoms_of, field_name
+from hiddenphysics.equation.names import parameter
 from hiddenphysics.errors import DataError, ModelError
 
 MIN_POINTS = 4
@@ -70,6 +74,20 @@ def checked_parameters(names: Sequence[str], given: Mapping[str, float]) -> dict
                 f"as in parameters={{{name!r}: 1.0}}."
             )
     return {name: float(given[name]) for name in names}
+
+
+def check_orders(equation: Equation, values: Mapping[str, float]) -> None:
+    """Refuse fractional operators whose order the parameters make negative or huge."""
+    numbers = {parameter(name): value for name, value in values.items()}
+    for atom in {atom for expr in equation.evolution.values() for atom in atoms_of(expr)}:
+        if not isinstance(atom, Fractional):
+            continue
+        order = float(evaluate(atom.order, numbers, np))
+        if not 0 <= order <= MAX_ORDER:
+            raise ModelError(
+                f"The order {atom.order} of a fractional operator on {field_name(atom)} is {order:g} with these "
+                f"parameters; a derivative has an order from 0 to {MAX_ORDER}."
+            )
 
 
 def check_tolerance(tolerance: float) -> None:

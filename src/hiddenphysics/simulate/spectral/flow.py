@@ -110,7 +110,7 @@ class Flow:
         moving = [expr for expr in expressions if expr != 0]
         if not moving:
             return jnp.zeros_like(modes)
-        numbers = self._numbers(parameters) | self._places(t) | self._values(modes)
+        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
         values = [jnp.broadcast_to(evaluate(expr, numbers, jnp), self._finer.shape) for expr in moving]
         found = iter(self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer))
         return jnp.stack([jnp.zeros_like(modes[0]) if expr == 0 else next(found) for expr in expressions])
@@ -164,14 +164,15 @@ class Flow:
         points = dict(zip(self.equation.coordinates, self._finer.points(), strict=True))
         return {coordinate(TIME): t} | {coordinate(name): x for name, x in points.items()}
 
-    def _values(self, modes: Modes) -> dict[sympy.Expr, jax.Array]:
+    def _values(self, modes: Modes, parameters: Parameters) -> dict[sympy.Expr, jax.Array]:
         """Fields and derivatives in R at the points of the finer grid."""
         atoms = self._split.rest_atoms
         if not atoms:
             return {}
+        numbers = self._numbers(parameters)
         rows = [
             modes[self.state.index(field_name(atom))]
-            * fourier_symbol(atom, self.equation.coordinates, self.grid)
+            * fourier_symbol(atom, self.equation.coordinates, self.grid, numbers)
             for atom in atoms
         ]
         values = self._finer.to_fields(self.grid.pad(jnp.stack(rows), self._finer))

@@ -12,7 +12,12 @@ import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.simulate.spectral.checks import check_tolerance, checked_parameters, checked_times
+from hiddenphysics.simulate.spectral.checks import (
+    check_orders,
+    check_tolerance,
+    checked_parameters,
+    checked_times,
+)
 from hiddenphysics.simulate.spectral.driver import Segment, march
 from hiddenphysics.simulate.spectral.flow import Flow
 from hiddenphysics.simulate.spectral.growth import check_well_posed
@@ -82,6 +87,7 @@ def simulate(
     flow = Flow.of(equation, box, shape)
     moments = checked_times(times)
     values = checked_parameters(flow.equation.parameters, parameters or {})
+    check_orders(flow.equation, values)
     check_tolerance(tolerance)
     state = initial_state(flow, initial)
     check_well_posed(flow, values, float(moments[-1] - moments[0]), tolerance)
