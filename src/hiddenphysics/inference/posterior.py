@@ -14,7 +14,7 @@ from hiddenphysics.engines import condition, covariance, joint_covariance, varia
 from hiddenphysics.errors import ModelError
 from hiddenphysics.forward import Quantity
 from hiddenphysics.inference.data import Data, Place
-from hiddenphysics.inference.likelihood import at_place, covariance_and_residual, observations
+from hiddenphysics.inference.likelihood import RUNS_ONCE, at_place, covariance_and_residual, observations
 from hiddenphysics.inference.parameters import Layout
 from hiddenphysics.inference.problem import Problem
 
@@ -59,7 +59,7 @@ def _checked(spread: np.ndarray, prior: np.ndarray | float) -> np.ndarray:
     return np.maximum(spread, 0.0)
 
 
-@partial(jax.jit, static_argnames=("layout", "quantity", "diagonal"))
+@partial(jax.jit, static_argnames=("layout", "quantity", "diagonal"), compiler_options=RUNS_ONCE)
 def _posterior(
     layout: Layout, quantity: Quantity, vector: Array, data: Data, here: Place, diagonal: bool
 ) -> tuple[Array, Array, Array]:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from hiddenphysics.engines import Observed, covariance, stable_cholesky
 from hiddenphysics.forward import independent
 from hiddenphysics.inference.data import Data, place
-from hiddenphysics.inference.likelihood import covariance_and_residual, observations
+from hiddenphysics.inference.likelihood import RUNS_ONCE, covariance_and_residual, observations
 from hiddenphysics.inference.optimise import minimise
 from hiddenphysics.inference.parameters import NOISE, Layout, shape_name, variance_name
 from hiddenphysics.inference.problem import Problem
@@ -98,7 +98,7 @@ def _finite(value: float) -> float:
     return value if np.isfinite(value) else np.inf
 
 
-@partial(jax.jit, static_argnames=("layout", "symbols"))
+@partial(jax.jit, static_argnames=("layout", "symbols"), compiler_options=RUNS_ONCE)
 def _means(layout: Layout, symbols: tuple[Symbol, ...], vector: Array, data: Data, points: Array) -> Array:
     K, residual = covariance_and_residual(layout, vector, data)
     factor, _ = stable_cholesky(K)
