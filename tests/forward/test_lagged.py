@@ -10,7 +10,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.forward.atoms import derivative_symbol, field_name, frozen_atoms
+from hiddenphysics.forward import derivative_symbol, field_name, frozen_atoms
 from hiddenphysics.forward.lagged import lagged
 from hiddenphysics.operators import Symbol
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.forward.atoms import derivative_symbol, evaluate_by_name, field_name, frozen_atoms
+from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.forward.atoms import derivative_symbol, evaluate_by_name, frozen_atoms
 from hiddenphysics.forward.independent import independent
 from hiddenphysics.forward.model import LAG, LinearModel, Observation, Quantity
 from hiddenphysics.forward.paper import paper

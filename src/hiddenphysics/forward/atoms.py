@@ -1,4 +1,4 @@
-"""The fields in a SymPy expression: their names, derivatives, and which of them must be known as numbers."""
+"""The fields in a SymPy expression: their derivatives, and which of them must be known as numbers."""
 
 from __future__ import annotations
 
@@ -6,16 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import sympy
-from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation import evaluate
+from hiddenphysics.equation.linearity import atoms_of
 from hiddenphysics.operators import Symbol
-
-
-def field_name(atom: sympy.Expr) -> str:
-    """Return the name of the field in ``u(t, x)`` or in a derivative of it."""
-    base = atom.expr if isinstance(atom, sympy.Derivative) else atom
-    return str(base.func)
 
 
 def derivative_symbol(atom: sympy.Expr, coordinates: tuple[str, ...]) -> Symbol:
@@ -27,14 +21,7 @@ def derivative_symbol(atom: sympy.Expr, coordinates: tuple[str, ...]) -> Symbol:
 
 def frozen_atoms(*expressions: sympy.Expr) -> set[sympy.Expr]:
     """Return the fields, and derivatives of fields, that the expressions need as numbers."""
-    found: set[sympy.Expr] = set()
-    for expression in expressions:
-        nodes = sympy.preorder_traversal(expression)
-        for node in nodes:
-            if isinstance(node, AppliedUndef | sympy.Derivative):
-                found.add(node)
-                nodes.skip()  # a derivative is one number; the field inside it is not asked for
-    return found
+    return set().union(*map(atoms_of, expressions))
 
 
 def evaluate_by_name(expression: sympy.Expr, numbers: Mapping[str, Any], xp: Any) -> Any:

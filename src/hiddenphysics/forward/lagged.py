@@ -7,7 +7,8 @@ from collections.abc import Collection
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.forward.atoms import derivative_symbol, field_name
+from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.forward.atoms import derivative_symbol
 from hiddenphysics.operators import Operator, Symbol
 
 

@@ -8,8 +8,9 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation import Equation
+from hiddenphysics.equation.linearity import field_name
 from hiddenphysics.errors import DataError, ModelError
-from hiddenphysics.forward.atoms import derivative_symbol, field_name, frozen_atoms
+from hiddenphysics.forward.atoms import derivative_symbol, frozen_atoms
 from hiddenphysics.forward.lagged import lagged
 from hiddenphysics.forward.model import LAG, LinearModel, Observation, Quantity
 from hiddenphysics.operators import Operator, Symbol
