@@ -16,11 +16,12 @@ ORDER = [
     {"kernels", "simulate"},
     {"engines", "forward"},
     {"inference"},
+    {"flow"},
     {"plots"},  # reads a Result that it is handed; it never imports one
     {"result"},
     {"datasets"},
     {"identification"},
-    {"demo"},
+    {"demo", "studies"},
     {"cli"},
     {"__main__"},
 ]

@@ -1,4 +1,4 @@
-"""The authors' likelihoods and gradients for five equations, reproduced through the public API."""
+"""The authors' likelihoods and gradients for seven equations, reproduced through the public API."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ CASES = (
         "u = psi_y; v = -psi_x",
         ("u", "v"),
     ),
+    Case("fractional_riemann_liouville", "u_t - lambda_1*D(u, x, lambda_2) = 0"),
+    Case("fractional_laplacian", "u_t + frac_lap(u, alpha) = 0"),
 )
 AUTHORS_LATENTS = {"schrodinger": {"u": "h_re", "v": "h_im"}}
 """The authors call the real part u and the imaginary part v."""
@@ -54,7 +56,7 @@ def snapshot(case: Case, reference: dict[str, Any], when: str, t: float) -> hp.S
 
 def natural(case: Case, authors_name: str, value: float) -> tuple[str, float, float]:
     """Translate one of the authors' numbers: our name, our value, and d(authors' number)/d(our number)."""
-    if authors_name.startswith("lambda"):
+    if authors_name.startswith("lambda") or authors_name == "alpha":
         return authors_name, value, 1.0
     if authors_name == "log_lambda_2":
         return "lambda_2", np.exp(value), np.exp(-value)

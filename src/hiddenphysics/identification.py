@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import jax.numpy as jnp
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
-from hiddenphysics.forward import MODELS
+from hiddenphysics.forward import MODELS, LinearModel
 from hiddenphysics.forward.matching import Bounds, match
-from hiddenphysics.inference.assemble import Kernels, Smoother, assemble, kernel_of_each, smoother_of
-from hiddenphysics.inference.fit import Fit, fit
+from hiddenphysics.inference.choices import Kernels, smoother_of, with_kernels
+from hiddenphysics.inference.data import State, collect
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.regression import regress
+from hiddenphysics.inference.rounds import Settled, fit_model
 from hiddenphysics.inference.scales import Scales
-from hiddenphysics.inference.smooth import SmoothedField
-from hiddenphysics.inference.start import start_of
+from hiddenphysics.inference.smooth import SmoothedField, Smoother
+from hiddenphysics.inference.start import Start, start_of
+from hiddenphysics.inference.state import first_state
+from hiddenphysics.kernels import Kernel
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
 
@@ -44,9 +48,12 @@ def identify(
     data
         Two `Snapshot`s, `Snapshots`, a path, or anything `hiddenphysics.read` takes.
     model
-        The forward model; ``"paper"`` is the method of Raissi & Karniadakis (2018).
+        The forward model; ``"paper"`` is the method of Raissi & Karniadakis (2018), ``"midpoint"`` is of second order
+        in the gap, expands around the posterior mean, and takes equations of second order in time.
     kernel
-        The prior of every latent field, or one for each by name; squared exponential by default.
+        The prior of every latent field, or one for each by name; several in a tuple are added, shortest scale first.
+        Squared exponential by default, in two and three dimensions on two scales where data see the latent
+        (``"midpoint"``).
     fields
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
@@ -67,16 +74,19 @@ def identify(
     began = time.perf_counter()
     say = progress or (lambda stage: None)
     say("reading equation and data")
-    understood, snapshots, smoother, task = _prepare(equation, data, model, kernel, fields, constants, bounds)
-    _check_enough(task)
+    task = _prepare(equation, data, model, kernel, fields, constants, bounds)
     say("compiling, and smoothing each snapshot")
-    smoothed = {f: smoother(f) for f in snapshots.fields}
-    scales = Scales.of(snapshots)
-    regression = regress(understood, snapshots, smoothed)
-    start = start_of(task, scales, smoothed, regression, dict(understood.bounds))
+    smoothed = {f: task.smoother(f) for f in task.snapshots.fields}
+    scales = Scales.of(task.snapshots)
+    regression = regress(task.equation, task.snapshots, smoothed)
+
+    def begin(likelihood: Problem) -> Start:
+        _check_enough(likelihood)
+        return start_of(likelihood, scales, smoothed, regression, dict(task.equation.bounds))
+
     say("compiling the likelihood")
-    learned = fit(task, start, say)
-    return _result(understood, snapshots, task, smoothed, learned, time.perf_counter() - began)
+    found = fit_model(task.linear, task.kernels, task.snapshots, task.state, begin, say)
+    return _result(task, smoothed, found, time.perf_counter() - began)
 
 
 def problem(
@@ -96,7 +106,20 @@ def problem(
     >>> task.names  # doctest: +SKIP
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
-    return _prepare(equation, data, model, kernel, fields, constants, None)[3]
+    task = _prepare(equation, data, model, kernel, fields, constants, None)
+    return Problem.of(task.linear, task.kernels, collect(task.linear, task.snapshots, task.state))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Everything that is known before learning begins."""
+
+    equation: Equation
+    snapshots: Snapshots
+    linear: LinearModel
+    kernels: dict[str, Kernel]
+    smoother: Smoother
+    state: State
 
 
 def _prepare(
@@ -107,9 +130,9 @@ def _prepare(
     fields: Mapping[str, str] | None,
     constants: Mapping[str, float] | None,
     bounds: Bounds | None,
-) -> tuple[Equation, Snapshots, Smoother, Problem]:
+) -> _Task:
     snapshots = data if isinstance(data, Snapshots) else read(data)
-    _check_two(snapshots)
+    snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
     if model not in MODELS:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join(MODELS)}.")
     understood, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
@@ -120,19 +143,28 @@ def _prepare(
             "sought, as in u_t - b*u_xx = 0."
         )
     linear = MODELS[model](understood, snapshots.fields)
-    kernels = kernel_of_each(linear, kernel)
+    linear, kernels = with_kernels(linear, [o.field for o in linear.observations], kernel)
+    _check_count(linear, understood, snapshots)
     smoother = smoother_of(snapshots, kernels)
-    return understood, snapshots, smoother, assemble(linear, snapshots, kernels, smoother)
+    state = first_state(linear, snapshots, smoother)
+    return _Task(understood, snapshots, linear, kernels, smoother, state)
 
 
-def _check_two(snapshots: Snapshots) -> None:
-    snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
-    if len(snapshots) > 2:
-        times = snapshots.times
-        two = f"{times[0]:g}", f"{times[1]:g}"
+def _check_count(linear: LinearModel, equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse more or fewer snapshots than the model takes."""
+    times, needed = snapshots.times, linear.snapshots
+    if len(times) < needed:
+        u = next(f for f, order in dict(equation.time_orders).items() if order == 2)
         raise DataError(
-            f"{len(snapshots)} snapshots were given, from t = {times[0]:g} to {times[-1]:g}; the model 'paper' uses "
-            f"exactly two. Choose two times: --times {' '.join(two)}, or data.at([{', '.join(two)}])."
+            f"{len(times)} snapshots were given; the equation is of second order in time, and {u}_tt is seen in three, "
+            f"or in two with the velocity beside. Give one more snapshot, or a column {u}_t."
+        )
+    if len(times) > needed:
+        some = [f"{t:g}" for t in times[:needed]]
+        raise DataError(
+            f"{len(times)} snapshots were given, from t = {times[0]:g} to {times[-1]:g}; the model {linear.name!r} "
+            f"uses exactly {'two' if needed == 2 else 'three'} here. Choose {'two' if needed == 2 else 'three'} times: "
+            f"--times {' '.join(some)}, or data.at([{', '.join(some)}])."
         )
 
 
@@ -144,19 +176,13 @@ def _check_enough(task: Problem) -> None:
         )
 
 
-def _result(
-    equation: Equation,
-    snapshots: Snapshots,
-    task: Problem,
-    smoothed: dict[str, SmoothedField],
-    learned: Fit,
-    seconds: float,
-) -> Result:
-    values = task.layout.values(jnp.asarray(learned.optimum.vector))
+def _result(task: _Task, smoothed: dict[str, SmoothedField], found: Settled, seconds: float) -> Result:
+    learned = found.fit
+    values = found.problem.layout.values(jnp.asarray(learned.optimum.vector))
     return Result(
-        equation=equation,
-        snapshots=snapshots,
-        problem=task,
+        equation=task.equation,
+        snapshots=task.snapshots,
+        problem=found.problem,
         values={name: float(v) for name, v in values.items()},
         covariance=learned.laplace.covariance,
         evidence=-learned.optimum.value,

@@ -187,8 +187,52 @@ def test_latex(text, expected):
 )
 def test_canonical_text(text, expected):
     equation = Equation.parse(text)
-    assert str(equation) == expected
-    assert Equation.parse(expected).evolution == equation.evolution
+    assert "\n".join(equation.statements()) == expected
+    assert Equation.parse(str(equation)).evolution == equation.evolution
+    assert Equation.parse(str(equation)).bounds == equation.bounds
+
+
+# ---- where an unknown order may lie --------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "bounds"),
+    [
+        ("u_t + frac_lap(u, alpha) = 0", {"alpha": (0, 4)}),
+        ("u_t + D(u, x, alpha) = 0; alpha > 1", {"alpha": (1, 4)}),
+        ("u_t + D(u, x, alpha) = 0; 1 < alpha < 2", {"alpha": (1, 2)}),
+        ("u_t + frac_lap(u, 2*s) = 0", {"s": (0, 2)}),
+        ("u_t + c*D(u, x, 3 - s) = 0", {"c": (-math.inf, math.inf), "s": (-1, 3)}),
+        ("u_t + frac_lap(u, a) + D(u, x, a + 1) = 0", {"a": (0, 3)}),
+        ("u_t + frac_lap(u, a*b) = 0", {"a": (-math.inf, math.inf), "b": (-math.inf, math.inf)}),
+        ("u_t + a*u_x = 0; u = frac_lap(psi, s)", {"a": (-math.inf, math.inf), "s": (0, 4)}),
+    ],
+)
+def test_an_unknown_order_has_bounds(text, bounds):
+    assert dict(Equation.parse(text).bounds) == bounds
+
+
+def test_keyword_bounds_of_an_order():
+    assert dict(Equation.parse(LEVY, bounds={"alpha": (None, 2)}).bounds)["alpha"] == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "u_t + frac_lap(u, alpha) = 0; alpha > -1",
+            r"-1 to inf of alpha leave 0 to 4: .* Type 0 < alpha < 4",
+        ),
+        ("u_t + D(u, x, alpha) = 0; 1 < alpha < 6", r"1 to 6 of alpha leave 0 to 4: .* Type 1 < alpha < 4"),
+        ("u_t + frac_lap(u, 2*s) = 0; s < 3", r"of s leave 0 to 2: the order of a fractional operator lies"),
+        ("u_t + frac_lap(u, s) + D(u, x, s - 5) = 0", "no value of s lies between 5 and 4"),
+        ("u_t + frac_lap(u, -0.5) = 0", "the order of frac_lap lies between 0 and 12"),
+        ("u_t + D(u, x, 12.5) = 0", "the order of D lies between 0 and 12"),
+    ],
+)
+def test_orders_and_bounds_without_sense_are_refused(text, sentence):
+    with pytest.raises(EquationError, match=sentence):
+        Equation.parse(text)
 
 
 def test_explain():

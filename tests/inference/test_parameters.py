@@ -13,6 +13,7 @@ from hiddenphysics.forward import paper
 from hiddenphysics.inference.data import collect, latent_time
 from hiddenphysics.inference.parameters import Layout
 from hiddenphysics.inference.scales import Scales
+from hiddenphysics.inference.state import measured
 from hiddenphysics.operators import Symbol
 from hiddenphysics.snapshots import Snapshots
 
@@ -79,12 +80,13 @@ def test_collect_freezes_measured_values_and_asks_for_their_derivatives() -> Non
     snapshots = Snapshots([hp.Snapshot(t=2.0, x=x0, u=x0**2), hp.Snapshot(t=2.5, x=x1, u=x1**3)])
     asked = []
 
-    def state(field: str, symbol: Symbol, snapshot: int, points: np.ndarray) -> np.ndarray:
-        asked.append((field, symbol, snapshot, points.shape))
-        return np.full(len(points), 7.0)
+    class Smoothed:
+        def means(self, symbols: tuple[Symbol, ...], points: np.ndarray) -> np.ndarray:
+            asked.append((symbols, points.shape))
+            return np.full((2, 1, len(points)), 7.0)
 
-    data = collect(linear, snapshots, state)
-    assert asked == [("u", Symbol((1,)), 0, (4, 1))]
+    data = collect(linear, snapshots, measured(linear, snapshots, lambda field: Smoothed()))
+    assert asked == [((Symbol((1,)),), (4, 1))]
     before, after = data.places
     np.testing.assert_array_equal(before.frozen["u(t, x)"], x0**2)
     np.testing.assert_array_equal(before.frozen["Derivative(u(t, x), x)"], np.full(4, 7.0))

@@ -10,7 +10,7 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hiddenphysics.operators import Operator, Symbol
+from hiddenphysics.operators import Factor, Operator, Order, Symbol
 
 from .polynomials import Polynomial, add, apply, scale
 
@@ -138,3 +138,17 @@ def test_coefficients_may_be_symbolic() -> None:
 def test_composition_needs_every_latent() -> None:
     with pytest.raises(KeyError, match="u"):
         Operator.of("u", Symbol((1,)), 1).after({})
+
+
+def test_evaluate_gives_coefficients_and_orders_their_numbers() -> None:
+    a, alpha = sympy.symbols("a alpha")
+    factor = Factor(Order("alpha", alpha, 4.0), (0,), one_sided=False)
+    operator = Operator.collect([("u", Symbol((0,), (factor,)), a), ("u", Symbol((1,)), 2 * a)])
+    assert operator.fractional("u") == (factor,)
+    assert operator.fractional("v") == ()
+    (_, plain, two), (_, symbol, one) = sorted(
+        operator.evaluate(lambda e: float(e.subs({a: 3.0, alpha: 1.3}))), key=lambda t: -t[2]
+    )
+    assert (plain, two, one) == (Symbol((1,)), 6.0, 3.0)
+    assert symbol.fractional[0].order.value == 1.3
+    assert operator.map(lambda c: 2 * c).terms[0][1].fractional in ((), (factor,))  # map leaves symbols alone

@@ -60,7 +60,7 @@ def test_samples_have_the_posterior_moments_and_a_seed(found):
 def test_prediction_refuses_other_times_fields_and_shapes(found):
     with pytest.raises(hp.ModelError, match=r"from t = 0 to 0\.05"):
         found.predict("u", [1.0], t=0.2)
-    with pytest.raises(hp.ModelError, match="the model has u"):
+    with pytest.raises(hp.EquationError, match="'w' is no field or parameter; known are u"):
         found.predict("w", [1.0], t=0.0)
     with pytest.raises(hp.ModelError, match=r"needed are 1 \(x\)"):
         found.predict("u", [[1.0]], t=0.0)

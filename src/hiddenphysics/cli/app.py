@@ -32,9 +32,14 @@ Save = Annotated[Path | None, typer.Option(help="Write the result (netCDF).")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Model = Annotated[str, typer.Option(help="Forward model: paper.")]
+Model = Annotated[str, typer.Option(help="Forward model: paper or midpoint.")]
 Kernel = Annotated[
-    str, typer.Option(help="Prior: squared_exponential, matern:NU, rational_quadratic, periodic:PERIOD.")
+    str | None,
+    typer.Option(
+        help="Prior: squared_exponential, matern:NU, rational_quadratic, periodic:PERIOD; sums with +, shortest scale "
+        "first.",
+        show_default=False,
+    ),
 ]
 Seed = Annotated[int, typer.Option(help="Seed of sub-sampling and added noise.")]
 
@@ -55,7 +60,7 @@ def identify(
     file: Annotated[Path, typer.Argument(help="CSV (t,x,u), .npz, .mat or netCDF.", show_default=False)],
     pde: Pde,
     model: Model = "paper",
-    kernel: Kernel = "squared_exponential",
+    kernel: Kernel = None,
     times: Annotated[
         list[float] | None, typer.Option(help="Which snapshots to use: --times 2.0 2.1.")
     ] = None,
@@ -133,6 +138,56 @@ def demo(
 
     with sentences():
         run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet))
+
+
+@app.command()
+def reproduce(
+    studies: Annotated[
+        list[str] | None,
+        typer.Argument(help="burgers, kdv, ks, schrodinger, navier-stokes, fractional.", show_default=False),
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
+    smoke: Annotated[bool, typer.Option("--smoke", help="A rehearsal: one pair, few points.")] = False,
+    model: Annotated[
+        list[str] | None, typer.Option(help="Only this forward model; repeatable.", show_default=False)
+    ] = None,
+    pairs: Annotated[
+        int | None,
+        typer.Option(min=1, help="At most so many pairs in every cell, evenly spaced; all by default."),
+    ] = None,
+    folder: Annotated[Path, typer.Option(help="Where fits and report are written.")] = Path("reproduction"),
+    workers: Annotated[int, typer.Option(min=0, help="Processes, one thread each; 0: in this one.")] = 1,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A dask.distributed scheduler, instead of processes."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="The original .mat file, or a folder of them.", show_default=False)
+    ] = None,
+    datasets_folder: Annotated[
+        Path | None, typer.Option(help="Where the project's own data sets are kept.", show_default=False)
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run fits again that failed before.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Make the paper's tables and figures again; a run that was stopped goes on where it was."""
+    from hiddenphysics.cli.reproduce import reproduce_studies
+
+    with sentences():
+        reproduce_studies(
+            studies or [],
+            everything=everything,
+            smoke=smoke,
+            models=model or [],
+            pairs=pairs,
+            folder=folder,
+            workers=workers,
+            scheduler=scheduler,
+            data=data,
+            datasets=datasets_folder,
+            retry=retry,
+            quiet=quiet,
+        )
 
 
 def main() -> None:

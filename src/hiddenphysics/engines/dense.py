@@ -13,31 +13,14 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from hiddenphysics.kernels import Kernel
-from hiddenphysics.operators import Operator, Symbol
+from hiddenphysics.engines.fractional import Known, fractional_covariance
+from hiddenphysics.engines.pairing import Pairing
+from hiddenphysics.engines.prior import Prior
+from hiddenphysics.operators import Operator
 
 # Above this many entries a block is built a strip of rows at a time and its derivative tables are made anew for the
 # gradient, so that memory stays near that of the matrix itself.
 STRIP_ENTRIES = 1 << 19
-
-
-@dataclass(frozen=True)
-class Prior:
-    """One latent process: γ² Π_d ρ(x_d − x'_d; θ_d).
-
-    Parameters
-    ----------
-    kernel
-        The correlation ρ.
-    variance
-        γ², the variance of the process.
-    shapes
-        For each of the D dimensions the kernel's learned numbers θ_d by name, such as ``{"length": 1.3}``.
-    """
-
-    kernel: Kernel
-    variance: Float[Array, ""]
-    shapes: tuple[Mapping[str, Float[Array, ""]], ...]
 
 
 @dataclass(frozen=True)
@@ -102,41 +85,44 @@ def _cut_into_strips(rows: Array, count: int, strip: int) -> Array:
 def _block(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Float[Array, "N M"]:
     total = jnp.zeros((left.points.shape[0], right.points.shape[0]))
     for latent in sorted(set(left.operator.latents) & set(right.operator.latents)):
-        weights = _weights_by_derivative(left.operator, right.operator, latent)
-        tables = _derivative_tables(left.points, right.points, priors[latent], tuple(weights))
-        for orders, weight in weights.items():
-            total = total + weight * reduce(jnp.multiply, [t[p] for t, p in zip(tables, orders, strict=True)])
+        prior, weights = priors[latent], _weights_by_pairing(left.operator, right.operator, latent)
+        distances = [left.points[:, None, d] - right.points[None, :, d] for d in range(len(prior.shapes))]
+        local = [pairing.orders for pairing in weights if pairing.is_local]
+        tables = _derivative_tables(distances, prior, local)
+        known: Known = {}
+        for pairing, weight in weights.items():
+            if pairing.is_local:
+                columns = [t[p] for t, p in zip(tables, pairing.orders, strict=True)]
+                total = total + weight * reduce(jnp.multiply, columns)
+            else:
+                total = total + weight * fractional_covariance(distances, prior, pairing, known)
     return total
 
 
-def _weights_by_derivative(
+def _weights_by_pairing(
     left: Operator[Any], right: Operator[Any], latent: str
-) -> dict[tuple[int, ...], Float[Array, ...]]:
+) -> dict[Pairing, Float[Array, ...]]:
     """Gather the pairs of terms that need the same derivative of the kernel: {m + n: Σ (−1)^{|n|} c_m(x) c'_n(x')}.
 
     Each weight has shape (N, M), or one that broadcasts to it where the coefficients are constant.
     """
-    weights: defaultdict[tuple[int, ...], Any] = defaultdict(float)
+    weights: defaultdict[Pairing, Any] = defaultdict(float)
     for name, symbol, c in left:
         for other, other_symbol, d in right:
             if name == other == latent:
                 sign = -1.0 if sum(other_symbol.orders) % 2 else 1.0
                 column, row = jnp.asarray(c, float)[..., None], sign * jnp.asarray(d, float)[None, ...]
-                weights[(symbol @ other_symbol).orders] += column * row
+                weights[Pairing.of(symbol, other_symbol)] += column * row
     return dict(weights)
 
 
 def _derivative_tables(
-    left: Float[Array, "N D"], right: Float[Array, "M D"], prior: Prior, needed: Sequence[tuple[int, ...]]
+    distances: Sequence[Float[Array, "N M"]], prior: Prior, needed: Sequence[tuple[int, ...]]
 ) -> list[list[Float[Array, "N M"]]]:
     """For every dimension the kernel's derivatives up to the highest needed; γ² rides on the first dimension."""
     tables = []
-    for d, shape in enumerate(prior.shapes):
-        r = left[:, None, d] - right[None, :, d]
-        highest = max(orders[d] for orders in needed)
+    for d, (r, shape) in enumerate(zip(distances, prior.shapes, strict=True)):
+        highest = max((orders[d] for orders in needed), default=0)
         tables.append(prior.kernel.derivatives(r, highest, shape))
     tables[0] = [prior.variance * table for table in tables[0]]
     return tables
-
-
-__all__ = ["Observed", "Prior", "Symbol", "covariance", "joint_covariance", "variance"]

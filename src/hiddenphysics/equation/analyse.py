@@ -14,6 +14,7 @@ from hiddenphysics.equation.bounds import (
     combine,
     from_keywords,
     read_bounds,
+    within_orders,
 )
 from hiddenphysics.equation.definitions import read_definitions
 from hiddenphysics.equation.evolution import Evolution, Residual, solve_evolution
@@ -62,6 +63,7 @@ def analyse(
     _check_cancelled(parameters, words, [*evolution.right.values(), *definitions.values()])
     ranges = combine([*read_bounds(limits, lowering), *from_keywords(bounds)])
     _check_bounds(ranges, parameters, constants)
+    ranges = within_orders(ranges, [*evolution.right.values(), *definitions.values()])
     return Analysis(
         vocabulary=words,
         fields=fields,

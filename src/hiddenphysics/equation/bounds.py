@@ -5,6 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 
+import sympy
+
+from hiddenphysics.equation.fractional import Fractional
+from hiddenphysics.equation.limits import MAX_ORDER, MAX_UNKNOWN_ORDER
+from hiddenphysics.equation.linearity import atoms_of
 from hiddenphysics.equation.lower import Lowering
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import BoundLine, Name, Node
@@ -74,3 +79,46 @@ def from_keywords(bounds: Mapping[str, tuple[float | None, float | None]]) -> li
             raise PlacedError(None, message)
         found.append((name, pair, None))
     return found
+
+
+def within_orders(given: Mapping[str, Range], exprs: Iterable[sympy.Expr]) -> dict[str, Range]:
+    """Complete the ranges of parameters that are orders of fractional operators: 0 ≤ α ≤ `MAX_UNKNOWN_ORDER`.
+
+    A limit that was given must lie inside; one that was not becomes the end of that range. An order that is a straight
+    line in one parameter, such as 2 s + 1, bounds that; other expressions bound nothing.
+    """
+    allowed = combine(
+        (name, limits, None) for name, limits in map(_range_of_parameter, _orders(exprs)) if name
+    )
+    for name, (low, high) in allowed.items():
+        own = given.get(name, EVERYTHING)
+        if (math.isfinite(own[0]) and not low <= own[0] <= high) or (
+            math.isfinite(own[1]) and not low <= own[1] <= high
+        ):
+            message = (
+                f"the bounds {own[0]:g} to {own[1]:g} of {name} leave {low:g} to {high:g}: the order of a fractional "
+                f"operator lies between 0 and {MAX_UNKNOWN_ORDER} when it is sought (a known number may be as large as "
+                f"{MAX_ORDER}). Type {max(low, own[0]):g} < {name} < {min(high, own[1]):g}"
+            )
+            raise PlacedError(None, message)
+    return {**given} | {
+        name: (max(low, given.get(name, EVERYTHING)[0]), min(high, given.get(name, EVERYTHING)[1]))
+        for name, (low, high) in allowed.items()
+    }
+
+
+def _orders(exprs: Iterable[sympy.Expr]) -> list[sympy.Expr]:
+    atoms = {atom for expr in exprs for atom in atoms_of(expr) if isinstance(atom, Fractional)}
+    return sorted({atom.order for atom in atoms}, key=str)
+
+
+def _range_of_parameter(order: sympy.Expr) -> tuple[str, Range]:
+    """Return where the one parameter of a straight line may lie; no name for other expressions."""
+    if len(order.free_symbols) != 1:
+        return "", EVERYTHING
+    (symbol,) = order.free_symbols
+    slope = order.diff(symbol)
+    if not slope.is_number or slope == 0:
+        return "", EVERYTHING
+    ends = [float((end - order.subs(symbol, 0)) / slope) for end in (0, MAX_UNKNOWN_ORDER)]
+    return str(symbol.name), (min(ends), max(ends))

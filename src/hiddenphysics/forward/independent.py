@@ -20,7 +20,6 @@ def independent(coordinates: tuple[str, ...], snapshots: int) -> LinearModel:
         name="independent",
         parameters=(),
         coordinates=coordinates,
-        latents=latents,
         observations=tuple(Observation(z, k, quantities[z]) for k, z in enumerate(latents)),
         quantities=tuple(quantities.items()),
         latent_fraction=0.0,

@@ -7,8 +7,10 @@ from collections.abc import Collection
 import sympy
 from sympy.core.function import AppliedUndef
 
+from hiddenphysics.equation.fractional import Fractional
 from hiddenphysics.equation.linearity import field_name
-from hiddenphysics.forward.atoms import derivative_symbol
+from hiddenphysics.errors import ModelError
+from hiddenphysics.forward.atoms import derivative_symbol, frozen_atoms
 from hiddenphysics.operators import Operator, Symbol
 
 
@@ -17,10 +19,10 @@ def lagged(
 ) -> tuple[Operator[sympy.Expr], sympy.Expr]:
     """Split N(h) into a linear operator on the fields and a remainder in which every field is frozen.
 
-    Each monomial keeps, of its factors that are unknown fields or derivatives of them, the one with the
-    highest derivative; among equals the one in the lowest power, then the equation's own field, then the
-    first by name. u u_x keeps u_x and freezes u; (u² + v²) v keeps v and freezes u² + v². A monomial without
-    such a factor, like sin(u) or a source f(x), joins the remainder.
+    Each monomial keeps, of its factors that are unknown fields or derivatives of them, the fractional one, or
+    else the one with the highest derivative; among equals the one in the lowest power, then the equation's own
+    field, then the first by name. u u_x keeps u_x and freezes u; (u² + v²) v keeps v and freezes u² + v². A
+    monomial without such a factor, like sin(u) or a source f(x), joins the remainder.
 
     Parameters
     ----------
@@ -41,7 +43,20 @@ def lagged(
             remainder += term
         else:
             kept.append((field_name(factor), derivative_symbol(factor, coordinates), term / factor))
+    _check_frozen(*(coefficient for _, _, coefficient in kept), remainder)
     return Operator.collect(kept), remainder
+
+
+def _check_frozen(*expressions: sympy.Expr) -> None:
+    """Refuse to freeze a fractional operator: it sees the whole line, of which the data know a part."""
+    frozen = sorted((a for a in frozen_atoms(*expressions) if isinstance(a, Fractional)), key=str)
+    if frozen:
+        raise ModelError(
+            f"The equation needs {frozen[0]} as a number: it stands in a product with another fractional operator, in "
+            "a power, in a function, or acts on a field without an equation. The model 'paper' keeps one fractional "
+            "factor of a product and freezes the others at the data, which do not tell a non-local operator. Write "
+            "each as a term, or a factor before ordinary derivatives, as in u_t + a*u*frac_lap(u, alpha) = 0."
+        )
 
 
 def _expand_products(expression: sympy.Expr) -> sympy.Expr:
@@ -53,8 +68,11 @@ def _factor_to_keep(term: sympy.Expr, unknown: Collection[str], own: str) -> sym
     candidates = []
     for factor in sympy.Mul.make_args(term):
         base, power = factor.as_base_exp()
-        is_field = isinstance(base, sympy.Derivative | AppliedUndef) and field_name(base) in unknown
+        is_field = (
+            isinstance(base, sympy.Derivative | AppliedUndef | Fractional) and field_name(base) in unknown
+        )
         if is_field and power.is_Integer and power > 0:
             order = sum(c for _, c in base.variable_count) if isinstance(base, sympy.Derivative) else 0
-            candidates.append((-order, int(power), field_name(base) != own, str(base), base))
-    return min(candidates, key=lambda c: c[:4])[4] if candidates else None
+            local = not isinstance(base, Fractional)
+            candidates.append((local, -order, int(power), field_name(base) != own, str(base), base))
+    return min(candidates, key=lambda c: c[:5])[5] if candidates else None

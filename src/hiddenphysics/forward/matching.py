@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import sympy
+
 from hiddenphysics.equation import Equation
+from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian
+from hiddenphysics.equation.linearity import atoms_of
 from hiddenphysics.errors import DataError
+from hiddenphysics.forward.system import velocity
 from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots.uncertainty import name_of
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -32,10 +38,18 @@ def match(
     snapshots = _rename_the_only_field(first, snapshots)
     _check_kinds(first, snapshots)
     _check_strangers(first, snapshots)
+    _check_dimensions(first, snapshots)
+    velocities = _velocities(first)
+    given = tuple(f for f in snapshots.fields if f not in velocities)
     equation = Equation.parse(
-        text, fields=snapshots.fields, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
+        text, fields=given, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
     )
     return equation, snapshots
+
+
+def _velocities(equation: Equation) -> tuple[str, ...]:
+    """Return the names under which data may give time derivatives: `u_t` where the equation holds u_tt."""
+    return tuple(velocity(f) for f, order in dict(equation.time_orders).items() if order == 2)
 
 
 def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
@@ -51,6 +65,8 @@ def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
         if h in wanted:
             wanted |= {h + part: wanted[h] + part for part in ("_re", "_im")}
     kept = {data: wanted[data] for data in snapshots.fields if data in wanted}
+
+    kept |= {name_of(old): name_of(new) for old, new in kept.items() if name_of(old) in snapshots[0]}
 
     def keep(snapshot: Snapshot) -> Snapshot:
         return snapshot.replace(fields={new: snapshot[old] for old, new in kept.items()})
@@ -89,7 +105,7 @@ def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
 
 def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
     """Refuse data that the equation does not mention; any symbol that has data is a field."""
-    known = (*equation.fields, *equation.parameters, *equation.complex_fields)
+    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *_velocities(equation))
     strangers = [
         f
         for f in snapshots.fields
@@ -101,4 +117,23 @@ def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
             f"The data hold the field {strangers[0]!r}, which the equation does not have (it has "
             f"{', '.join(equation.fields)}). Name the columns to use, and only those: --field {own}=COLUMN, or "
             f"fields={{{own!r}: 'COLUMN'}}."
+        )
+
+
+def _check_dimensions(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse data with a coordinate along which an equation with spatial derivatives never looks."""
+    atoms = set().union(
+        *(atoms_of(e) for e in (*equation.evolution.values(), *equation.definitions.values()))
+    )
+    if any(isinstance(atom, FractionalLaplacian) for atom in atoms):
+        return
+    along = {str(v) for a in atoms if isinstance(a, sympy.Derivative) for v, _ in a.variable_count}
+    along |= {str(a.along) for a in atoms if isinstance(a, FractionalDerivative)}
+    used = along | {s.name for e in equation.evolution.values() for s in e.free_symbols}
+    idle = [c for c in snapshots.coordinates if c not in used]
+    if along & set(snapshots.coordinates) and idle:
+        raise DataError(
+            f"The data have the coordinates {', '.join(snapshots.coordinates)}, but the equation has no term along "
+            f"{', '.join(idle)}: it is an equation in {', '.join(sorted(along & set(snapshots.coordinates)))} alone. "
+            f"Add the terms, such as u_{idle[0] * 2} or lap(u), or give data along one line, without {idle[0]}."
         )

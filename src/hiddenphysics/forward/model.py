@@ -29,6 +29,9 @@ class Quantity:
         """All coefficients and the mean."""
         return (*(c for _, _, c in self.operator), self.mean)
 
+    def __add__(self, other: Quantity) -> Quantity:
+        return Quantity(self.operator + other.operator, self.mean + other.mean)
+
     def without_lag(self) -> Quantity:
         """Return the same quantity at the latent's own time, with the terms that vanish there dropped."""
         terms = ((latent, symbol, c.subs(LAG, 0)) for latent, symbol, c in self.operator)
@@ -54,8 +57,6 @@ class LinearModel:
         Which forward model made it.
     parameters, coordinates
         The unknown numbers and the spatial coordinates of the equation.
-    latents
-        The processes that carry a Gaussian process prior.
     observations
         The fields with data, in the order in which their values are stacked.
     quantities
@@ -63,17 +64,28 @@ class LinearModel:
     latent_fraction
         Where in the interval between first and last snapshot the latent lives: 1 is the last, ½ the middle.
     frozen_snapshot
-        The snapshot whose state stands in the coefficients.
+        The snapshot whose data stand in the coefficients; None where it is the posterior mean of the latent
+        itself, and the fit is repeated until that settles.
     """
 
     name: str
     parameters: tuple[str, ...]
     coordinates: tuple[str, ...]
-    latents: tuple[str, ...]
     observations: tuple[Observation, ...]
     quantities: tuple[tuple[str, Quantity], ...]
     latent_fraction: float
-    frozen_snapshot: int
+    frozen_snapshot: int | None
+
+    @property
+    def latents(self) -> tuple[str, ...]:
+        """The processes that carry a Gaussian process prior, sorted."""
+        found = {latent for _, quantity in self.quantities for latent in quantity.operator.latents}
+        return tuple(sorted(found))
+
+    @property
+    def snapshots(self) -> int:
+        """How many snapshots it takes."""
+        return 1 + max(o.snapshot for o in self.observations)
 
     def frozen_at(self, snapshot: int) -> tuple[sympy.Expr, ...]:
         """Return the fields and derivatives that one snapshot's observations need as numbers, sorted by name."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import jax.numpy as jnp
@@ -11,12 +11,11 @@ import sympy
 from jax import Array
 from jaxtyping import Float
 
-from hiddenphysics.forward import LinearModel, derivative_symbol, field_name
-from hiddenphysics.operators import Symbol
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.forward import LinearModel
+from hiddenphysics.snapshots import Snapshot, Snapshots
 
-State = Callable[[str, Symbol, int, Float[np.ndarray, "N D"]], Float[np.ndarray, " N"]]
-"""(field, derivative, snapshot, points) -> values: where derivatives of a measured field come from."""
+State = Callable[[Sequence[sympy.Expr], int, Float[np.ndarray, "N D"]], dict[str, np.ndarray]]
+"""(fields and derivatives, snapshot, points) -> values by printed name: what stands in the coefficients."""
 
 
 class Place(NamedTuple):
@@ -29,15 +28,21 @@ class Place(NamedTuple):
 
 
 class Data(NamedTuple):
-    """One `Place` per snapshot and one array of values per observation of the model."""
+    """One `Place` per snapshot; values, and the known variances of their errors, per observation of the model."""
 
     places: tuple[Place, ...]
     values: tuple[Float[Array, " N"], ...]
+    variances: tuple[Float[Array, " N"], ...]
 
     @property
     def stacked(self) -> Float[Array, " N"]:
         """All observed values in the model's order."""
         return jnp.concatenate(self.values)
+
+    @property
+    def known_variance(self) -> Float[Array, " N"]:
+        """The known part of the noise variance of every value; 0 where nothing is known."""
+        return jnp.concatenate(self.variances)
 
 
 def latent_time(model: LinearModel, snapshots: Snapshots) -> float:
@@ -47,17 +52,20 @@ def latent_time(model: LinearModel, snapshots: Snapshots) -> float:
 
 
 def collect(model: LinearModel, snapshots: Snapshots, state: State) -> Data:
-    """Gather points, values, time lags and frozen fields for every snapshot.
-
-    A frozen field is taken raw where it was measured (as the paper does); its derivatives come from `state`.
-    """
+    """Gather points, values, known errors, time lags and frozen fields for every snapshot."""
     time = latent_time(model, snapshots)
     places = []
     for k, snapshot in enumerate(snapshots):
-        frozen = {str(a): _frozen_values(a, model, snapshots, k, state) for a in model.frozen_at(k)}
+        frozen = state(model.frozen_at(k), k, snapshot.points)
         places.append(place(snapshot.points, frozen, time - snapshot.t, time))
     values = tuple(jnp.asarray(snapshots[o.snapshot][o.field]) for o in model.observations)
-    return Data(tuple(places), values)
+    variances = tuple(known_variance(snapshots[o.snapshot], o.field) for o in model.observations)
+    return Data(tuple(places), values, variances)
+
+
+def known_variance(snapshot: Snapshot, field: str) -> Float[Array, " N"]:
+    """Return the squares of a field's known standard deviations, 0 where none are known."""
+    return jnp.square(jnp.asarray(snapshot.stds.get(field, np.zeros(len(snapshot)))))
 
 
 def place(points: np.ndarray, frozen: dict[str, np.ndarray], lag: float, time: float) -> Place:
@@ -68,12 +76,3 @@ def place(points: np.ndarray, frozen: dict[str, np.ndarray], lag: float, time: f
         jnp.asarray(lag, float),
         jnp.asarray(time, float),
     )
-
-
-def _frozen_values(
-    atom: sympy.Expr, model: LinearModel, snapshots: Snapshots, k: int, state: State
-) -> np.ndarray:
-    field, symbol = field_name(atom), derivative_symbol(atom, model.coordinates)
-    if symbol == Symbol.identity(len(model.coordinates)):
-        return snapshots[k][field]
-    return state(field, symbol, k, snapshots[k].points)

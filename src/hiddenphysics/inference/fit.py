@@ -68,14 +68,24 @@ class Fit:
 
 def fit(problem: Problem, start: Start, progress: Progress) -> Fit:
     """Find the lowest negative log likelihood, then measure its curvature and say how it went."""
-    best, evaluations = _search(problem, start, progress)
+    best, evaluations = search(problem, start, progress)
+    return judged(problem, start, best, evaluations, progress)
+
+
+def judged(problem: Problem, start: Start, best: Optimum, evaluations: int, progress: Progress) -> Fit:
+    """Polish an optimum, measure its curvature and say how it went."""
     progress("measuring the uncertainty")
     best, around, jitter = _polish(problem, start, best)
     status, explanation = _judge(problem, start, best, around)
     return Fit(best, around, status, explanation, jitter, evaluations)
 
 
-def _search(problem: Problem, start: Start, progress: Progress) -> tuple[Optimum, int]:
+def settle(problem: Problem, start: Start, vector: np.ndarray) -> Optimum:
+    """Minimise from a point near the optimum."""
+    return minimise(problem.objective, vector, start.scale, start.bounds)
+
+
+def search(problem: Problem, start: Start, progress: Progress) -> tuple[Optimum, int]:
     """Minimise from the start; then hop to longer lengths with more noise, and to shorter with less, while that gains.
 
     Clean data make several optima, one for every length at which the prior fits: seen on KdV, where the runner-up cost

@@ -40,11 +40,11 @@ def negative_log_likelihood(layout: Layout, vector: Float[Array, " P"], data: Da
 def covariance_and_residual(
     layout: Layout, vector: Float[Array, " P"], data: Data
 ) -> tuple[Float[Array, "N N"], Float[Array, " N"]]:
-    """Return K + σ²I of all observed values, and the values less their mean."""
+    """Return K + σ²I + diag(known error variances) of all observed values, and the values less their mean."""
     values = layout.values(vector)
     observed, means = observations(layout, values, data)
     K = joint_covariance(observed, layout.priors(values))
-    return K + values[NOISE] * jnp.eye(K.shape[0]), data.stacked - means
+    return K + jnp.diag(values[NOISE] + data.known_variance), data.stacked - means
 
 
 def observations(
@@ -73,7 +73,7 @@ def at_place(
         return jnp.asarray(evaluate_by_name(expression, numbers, jnp))
 
     mean = jnp.broadcast_to(number(quantity.mean), (here.points.shape[0],)).astype(float)
-    return Observed(quantity.operator.map(number), here.points), mean
+    return Observed(quantity.operator.evaluate(number), here.points), mean
 
 
 def value_and_gradient(layout: Layout, vector: ArrayLike, data: Data) -> tuple[Array, Float[Array, " P"]]:

@@ -10,7 +10,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from hiddenphysics.engines import condition, covariance, joint_covariance, variance
+from hiddenphysics.engines import condition, covariance, joint_covariance, stable_cholesky, variance
 from hiddenphysics.errors import ModelError
 from hiddenphysics.forward import Quantity
 from hiddenphysics.inference.data import Data, Place
@@ -30,6 +30,13 @@ def mean_and_std(
         problem.layout, quantity, _vector(problem, values), problem.data, here, True
     )
     return np.asarray(mean), np.sqrt(_checked(np.asarray(spread), np.asarray(prior)))
+
+
+def means(
+    problem: Problem, values: dict[str, float], quantities: tuple[Quantity, ...], here: Place
+) -> Float[np.ndarray, "J N"]:
+    """Return the posterior means of several quantities at a place, from one factorisation."""
+    return np.asarray(_means(problem.layout, quantities, _vector(problem, values), problem.data, here))
 
 
 def draws(
@@ -72,3 +79,24 @@ def _posterior(
     prior = variance(wanted, priors) if diagonal else joint_covariance([wanted], priors)
     mean, spread = condition(K, residual, cross, prior, diagonal)
     return mean + offset, spread, prior
+
+
+@partial(jax.jit, static_argnames=("layout", "quantities"), compiler_options=RUNS_ONCE)
+def _means(
+    layout: Layout, quantities: tuple[Quantity, ...], vector: Array, data: Data, here: Place
+) -> Float[Array, "J N"]:
+    values = layout.values(vector)
+    priors = layout.priors(values)
+    K, residual = covariance_and_residual(layout, vector, data)
+    factor, _ = stable_cholesky(K)
+    weights = jax.scipy.linalg.cho_solve((factor, True), residual)
+    observed, _ = observations(layout, values, data)
+    ends = np.cumsum([o.points.shape[0] for o in observed])[:-1]
+    pieces = jnp.split(weights, ends)
+
+    def mean(quantity: Quantity) -> Array:
+        wanted, offset = at_place(layout, quantity, values, here)
+        parts = [covariance(wanted, one, priors) @ w for one, w in zip(observed, pieces, strict=True)]
+        return offset + jnp.sum(jnp.stack(parts), axis=0)
+
+    return jnp.stack([mean(quantity) for quantity in quantities])

@@ -28,9 +28,11 @@ class Problem:
 
     @classmethod
     def of(cls, model: LinearModel, kernels: Mapping[str, Kernel], data: Data) -> Problem:
-        """Put a problem together, refusing kernels that are too rough for the model's operators."""
+        """Put a problem together, refusing kernels that cannot be differentiated as the model's operators do."""
         for latent in model.latents:
             kernels[latent].check_smooth_enough(model.highest_order(latent), latent)
+            if any(o.quantity.operator.fractional(latent) for o in model.observations):
+                kernels[latent].check_fractional(latent)
         return cls(Layout(model, tuple((latent, kernels[latent]) for latent in model.latents)), data)
 
     @property

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 import sympy
-from scipy.optimize import least_squares
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.forward import derivative_symbol, evaluate_by_name, field_name, frozen_atoms
+from hiddenphysics.equation.fractional import Fractional
+from hiddenphysics.forward import System, derivative_symbol, field_name, frozen_atoms, velocity
+from hiddenphysics.inference.hidden import HiddenPrior, whitenings
+from hiddenphysics.inference.least_squares import Solution, solve
+from hiddenphysics.inference.rows import Rows
 from hiddenphysics.inference.smooth import SmoothedField
+from hiddenphysics.operators import Symbol
 from hiddenphysics.snapshots import Snapshots
 
-Row = tuple[np.ndarray, sympy.Expr]
+MOST_POINTS = 600
+"""Points that take part; more would not change a first guess."""
+ORDERS = (0.5, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+"""Values to try for an unknown order of differentiation, in which the terms are far from linear."""
 
 
 @dataclass(frozen=True)
@@ -29,124 +36,106 @@ class Regression:
     scale
         For each parameter the change that alters the equation's right-hand side by as much as the data
         change: the natural step of an optimiser.
+    hidden
+        The priors of hidden fields that explained the data best, by latent.
     """
 
     estimate: dict[str, float]
     scale: dict[str, float]
+    hidden: Mapping[str, HiddenPrior] = field(default_factory=dict)
 
 
 def regress(equation: Equation, snapshots: Snapshots, smoothed: Mapping[str, SmoothedField]) -> Regression:
-    """Solve h_t + N^λ(h) ≈ 0 for λ in the mean square, at all points of the first and last snapshot.
+    """Solve h_t + N^λ(h) ≈ 0 for λ in the mean square, at points of the first and last snapshot.
 
     h_t is the increment of the smoothed snapshots over their gap, N is taken at their mean, which is second
-    order in the gap. Only equations whose fields are all measured take part. Linear parameters come by linear
-    least squares, others by a few Levenberg–Marquardt runs.
+    order in the gap; u_tt is the second difference of three snapshots. A hidden field that enters linearly, such
+    as a pressure, is a Gaussian process: its covariance makes the mean square a generalised one, and the best of
+    a few lengths and variances is taken. Equations with other hidden fields take no part. Unknown orders of
+    differentiation are tried one after the other.
     """
-    first, last = snapshots[0], snapshots[-1]
-    points = np.concatenate([first.points, last.points])
-    rates = {f: n for f, n in dict(equation.evolution).items() if _measured(f, n, smoothed)}
-    before, after = _fields(equation, rates, smoothed, points)
-    numbers = {name: points[:, d] for d, name in enumerate(equation.coordinates)}
-    numbers["t"] = np.full(points.shape[0], 0.5 * (first.t + last.t))
-    numbers |= {name: 0.5 * (before[name] + after[name]) for name in before}
-    names = {f: str(equation.field(f)) for f in rates}
-    increments = {f: (after[name] - before[name]) / (last.t - first.t) for f, name in names.items()}
-    return _solve(equation.parameters, rates, increments, numbers)
-
-
-def _measured(field: str, rate: sympy.Expr, smoothed: Mapping[str, SmoothedField]) -> bool:
-    return field in smoothed and all(field_name(a) in smoothed for a in frozen_atoms(rate))
-
-
-def _fields(
-    equation: Equation,
-    rates: Mapping[str, sympy.Expr],
-    smoothed: Mapping[str, SmoothedField],
-    points: np.ndarray,
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """All fields and derivatives in the rates, by printed name, in the first and in the last snapshot."""
-    atoms = frozen_atoms(*rates.values()) | {equation.field(f) for f in rates}
-    before: dict[str, np.ndarray] = {}
-    after: dict[str, np.ndarray] = {}
-    for field in sorted({field_name(a) for a in atoms}):
-        own = sorted((a for a in atoms if field_name(a) == field), key=str)
-        means = smoothed[field].means(tuple(derivative_symbol(a, equation.coordinates) for a in own), points)
-        before |= {str(a): means[0, j] for j, a in enumerate(own)}
-        after |= {str(a): means[-1, j] for j, a in enumerate(own)}
-    return before, after
-
-
-def _solve(
-    parameters: Sequence[str],
-    rates: Mapping[str, sympy.Expr],
-    increments: Mapping[str, np.ndarray],
-    numbers: Mapping[str, np.ndarray],
-) -> Regression:
-    unknown = [p for p in parameters if any(p in map(str, n.free_symbols) for n in rates.values())]
-    if not unknown:
+    system = System.of(equation, smoothed)
+    source = _Source(system.equation.coordinates, snapshots, smoothed, _points(snapshots))
+    increments = {f: source.increment(f) for f in system.rates if source.has_increment(f)}
+    parameters = equation.parameters
+    best: tuple[Solution, Mapping[str, HiddenPrior], dict[str, float]] | None = None
+    for orders in _orders(system):
+        chosen = {equation.parameter(p): value for p, value in orders.items()}
+        rates = {f: system.rates[f].subs(chosen) for f in increments}
+        rows = Rows.of(rates, increments, source.numbers(rates), [p for p in parameters if p not in orders])
+        for whitening in whitenings(rows, system, source.points, smoothed) if rows.rows else ():
+            solution = solve(rows, whitening)
+            if best is None or solution.cost < best[0].cost:
+                best = solution, whitening.priors, orders
+    if best is None:
         return Regression(dict.fromkeys(parameters, 0.0), dict.fromkeys(parameters, 1.0))
-    size = {f: float(np.sqrt(np.mean(i**2))) or 1.0 for f, i in increments.items()}
-
-    def stacked(expression_of: Callable[[sympy.Expr], sympy.Expr], at: np.ndarray) -> np.ndarray:
-        here = dict(numbers) | dict(zip(unknown, at, strict=True))
-        rows = []
-        for field, rate in rates.items():
-            value = evaluate_by_name(expression_of(rate), here, np)
-            rows.append(np.broadcast_to(value, increments[field].shape) / size[field])
-        return np.concatenate(rows)
-
-    def residual(at: np.ndarray) -> np.ndarray:
-        return np.concatenate([i / size[f] for f, i in increments.items()]) + stacked(lambda n: n, at)
-
-    def jacobian(at: np.ndarray) -> np.ndarray:
-        return np.stack([stacked(partial(_slope, name), at) for name in unknown], axis=1)
-
-    linear = all(_is_linear(n, unknown) for n in rates.values())
-    solution = (
-        _linear(residual, jacobian, len(unknown)) if linear else _nonlinear(residual, jacobian, len(unknown))
-    )
-    columns = np.sqrt(np.mean(jacobian(solution) ** 2, axis=0))
-    scale = np.where(columns > 0, 1.0 / np.maximum(columns, 1e-300), 1.0)
+    solution, hidden, orders = best
     return Regression(
-        dict.fromkeys(parameters, 0.0) | dict(zip(unknown, solution.tolist(), strict=True)),
-        dict.fromkeys(parameters, 1.0) | dict(zip(unknown, scale.tolist(), strict=True)),
+        dict.fromkeys(parameters, 0.0) | solution.estimate | orders,
+        dict.fromkeys(parameters, 1.0) | solution.scale,
+        hidden,
     )
 
 
-def _slope(name: str, rate: sympy.Expr) -> sympy.Expr:
-    return sympy.diff(rate, _symbol(rate, name))
+def _points(snapshots: Snapshots) -> np.ndarray:
+    points = np.concatenate([snapshots[0].points, snapshots[-1].points])
+    return points[:: -(-points.shape[0] // MOST_POINTS)]
 
 
-def _symbol(expression: sympy.Expr, name: str) -> sympy.Symbol:
-    found = [s for s in expression.free_symbols if str(s) == name]
-    return found[0] if found else sympy.Symbol(name, real=True)
+def _orders(system: System) -> Iterator[dict[str, float]]:
+    """Yield values for all parameters that stand in an order of differentiation."""
+    atoms = frozen_atoms(*system.rates.values())
+    found = {s.name for a in atoms if isinstance(a, Fractional) for s in a.order.free_symbols}
+    names = [p for p in system.equation.parameters if p in found]
+    bounds = dict(system.equation.bounds)
+    inside = {p: [v for v in ORDERS if bounds[p][0] <= v <= bounds[p][1]] for p in names}
+    tried = {p: values or [float(np.mean(np.clip(bounds[p], 0.0, 4.0)))] for p, values in inside.items()}
+    yield from (dict(zip(names, values, strict=True)) for values in product(*tried.values()))
 
 
-def _is_linear(rate: sympy.Expr, unknown: Sequence[str]) -> bool:
-    symbols = [_symbol(rate, p) for p in unknown]
-    return all(sympy.diff(rate, a, b) == 0 for a in symbols for b in symbols)
+@dataclass(frozen=True)
+class _Source:
+    """Where increments and mean fields come from: smoothed snapshots at common points (n, D)."""
 
+    coordinates: tuple[str, ...]
+    snapshots: Snapshots
+    smoothed: Mapping[str, SmoothedField]
+    points: np.ndarray
 
-def _linear(
-    residual: Callable[[np.ndarray], np.ndarray], jacobian: Callable[[np.ndarray], np.ndarray], count: int
-) -> np.ndarray:
-    origin = np.zeros(count)
-    columns = jacobian(origin)
-    norms = np.linalg.norm(columns, axis=0)
-    norms = np.where(norms > 0, norms, 1.0)
-    return np.linalg.lstsq(columns / norms, -residual(origin), rcond=1e-8)[0] / norms
+    def has_increment(self, name: str) -> bool:
+        return name in self.smoothed or (self._moving(name) is not None and len(self.snapshots) > 2)
 
+    def increment(self, name: str) -> np.ndarray:
+        """Return the rate of change of a field between the snapshots."""
+        identity = (Symbol.identity(len(self.coordinates)),)
+        if name in self.smoothed:
+            return self._rate(name, identity)[0]
+        t = self.snapshots.times
+        middle = len(t) // 2
+        u = self.smoothed[self._moving(name) or name].means(identity, self.points)[:, 0]
+        later, earlier = (u[-1] - u[middle]) / (t[-1] - t[middle]), (u[middle] - u[0]) / (t[middle] - t[0])
+        return np.asarray(2.0 * (later - earlier) / (t[-1] - t[0]))
 
-def _nonlinear(
-    residual: Callable[[np.ndarray], np.ndarray], jacobian: Callable[[np.ndarray], np.ndarray], count: int
-) -> np.ndarray:
-    """Return the best of Levenberg–Marquardt runs from a few sizes of the parameters."""
-    runs = []
-    for start in (0.1, 1.0, 3.0):
-        with np.errstate(all="ignore"):
-            try:
-                run = least_squares(residual, np.full(count, start), jacobian, x_scale="jac", max_nfev=200)
-            except ValueError:  # the residual left the numbers: not a start to use
-                continue
-        runs.append(run)
-    return min(runs, key=lambda r: r.cost).x if runs else np.ones(count)
+    def numbers(self, rates: Mapping[str, sympy.Expr]) -> dict[str, np.ndarray]:
+        """Return coordinates, time and all fields and derivatives that are measured, halfway between the snapshots."""
+        numbers = {name: self.points[:, d] for d, name in enumerate(self.coordinates)}
+        t = self.snapshots.times
+        numbers["t"] = np.full(self.points.shape[0], 0.5 * (t[0] + t[-1]))
+        atoms = frozen_atoms(*rates.values())
+        for name in sorted({field_name(a) for a in atoms}):
+            own = sorted((a for a in atoms if field_name(a) == name), key=str)
+            symbols = tuple(derivative_symbol(a, self.coordinates) for a in own)
+            if name in self.smoothed:
+                values = self.smoothed[name].means(symbols, self.points)
+                numbers |= {str(a): 0.5 * (values[0, j] + values[-1, j]) for j, a in enumerate(own)}
+            elif (base := self._moving(name)) is not None:
+                numbers |= dict(zip(map(str, own), self._rate(base, symbols), strict=True))
+        return numbers
+
+    def _moving(self, name: str) -> str | None:
+        """Return the measured field whose velocity a name is."""
+        return next((f for f in self.smoothed if velocity(f) == name), None)
+
+    def _rate(self, name: str, symbols: tuple[Symbol, ...]) -> np.ndarray:
+        values = self.smoothed[name].means(symbols, self.points)
+        return np.asarray((values[-1] - values[0]) / (self.snapshots.times[-1] - self.snapshots.times[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +14,7 @@ from jaxtyping import Float
 
 from hiddenphysics.engines import Observed, covariance, stable_cholesky
 from hiddenphysics.forward import independent
-from hiddenphysics.inference.data import Data, place
+from hiddenphysics.inference.data import Data, known_variance, place
 from hiddenphysics.inference.likelihood import RUNS_ONCE, covariance_and_residual, observations
 from hiddenphysics.inference.optimise import minimise
 from hiddenphysics.inference.parameters import NOISE, Layout, shape_name, variance_name
@@ -54,6 +55,10 @@ class SmoothedField:
         return np.asarray(_means(layout, symbols, vector, self.problem.data, jnp.asarray(points, float)))
 
 
+Smoother = Callable[[str], SmoothedField]
+"""Gives every measured field smoothed, when it is asked for."""
+
+
 def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
     """Fit one process per snapshot to a field, by marginal likelihood from the best of a few lengths and noises."""
     problem = smoothing_problem(snapshots, field, kernel)
@@ -78,6 +83,7 @@ def smoothing_problem(snapshots: Snapshots, field: str, kernel: Kernel) -> Probl
     data = Data(
         tuple(place(s.points, {}, 0.0, s.t) for s in snapshots),
         tuple(jnp.asarray(s[field]) for s in snapshots),
+        tuple(known_variance(s, field) for s in snapshots),
     )
     return Problem.of(model, dict.fromkeys(model.latents, kernel), data)
 

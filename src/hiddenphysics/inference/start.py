@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.engines import variance
+from hiddenphysics.forward.scales import origin
 from hiddenphysics.inference.likelihood import at_place
 from hiddenphysics.inference.parameters import NOISE, Layout, shape_name, variance_name
 from hiddenphysics.inference.problem import Problem
@@ -18,6 +19,10 @@ from hiddenphysics.inference.smooth import SmoothedField
 
 MUCH_NOISE = 1e-2
 """Noise variance at the start, relative to the power of the weakest field; as a standard deviation, a tenth."""
+
+
+LONGER_SCALE = 5.0
+"""Where a latent is a sum of processes, each starts with lengths that many times those of the one before."""
 
 
 @dataclass(frozen=True)
@@ -67,19 +72,27 @@ def start_of(
 def _hyper_values(
     problem: Problem, smoothed: Mapping[str, SmoothedField], regression: Regression
 ) -> dict[str, float]:
-    """Return the kernels' numbers: a measured latent takes its smoothed field's, others borrow and match."""
+    """Return the kernels' numbers: a measured latent takes its smoothed field's, others the regression's or borrow."""
     layout = problem.layout
     values: dict[str, float] = {}
     for latent, kernel in layout.kernels:
         sources = [smoothed[latent]] if latent in smoothed else list(smoothed.values())
         hypers = [s.hyper(-1) for s in sources]
+        longer = LONGER_SCALE ** (origin(latent)[1] - 1)
         for d, coordinate in enumerate(layout.model.coordinates):
-            for p in kernel.parameters:
-                typical = np.exp(np.mean([np.log(shapes[d][p]) for _, shapes in hypers]))
-                values[shape_name(latent, p, coordinate)] = float(typical)
+            typical = np.exp(np.mean([np.log(shapes[d]["length"]) for _, shapes in hypers]))
+            shape = kernel.start(longer * float(typical))
+            if latent in smoothed:
+                shape |= hypers[0][1][d]
+            values |= {shape_name(latent, p, coordinate): v for p, v in shape.items()}
         values[variance_name(latent)] = hypers[0][0]
-    for latent, _ in layout.kernels:
-        if latent not in smoothed:
+    for latent, kernel in layout.kernels:
+        if latent in regression.hidden:
+            prior = regression.hidden[latent]
+            values[variance_name(latent)] = prior.variance
+            for coordinate, length in zip(layout.model.coordinates, prior.lengths, strict=True):
+                values |= {shape_name(latent, p, coordinate): v for p, v in kernel.start(length).items()}
+        elif latent not in smoothed:
             values[variance_name(latent)] = _matching_variance(
                 problem, latent, values | regression.estimate | {NOISE: 1.0}
             )
@@ -99,5 +112,6 @@ def _matching_variance(problem: Problem, latent: str, values: Mapping[str, float
         share = type(observed)(observed.operator.only(latent), observed.points)
         if share.operator.terms:
             unit = float(jnp.mean(variance(share, layout.priors(traced))))
-            ratios.append(float(jnp.mean(seen**2)) / unit)
+            if unit > 0:  # a velocity has no share in a snapshot at the latent's own time
+                ratios.append(float(jnp.mean(seen**2)) / unit)
     return float(min(ratios))

@@ -6,6 +6,7 @@ from hiddenphysics.kernels.describe import kernel_from_dict, kernel_from_text, k
 from hiddenphysics.kernels.matern import Matern
 from hiddenphysics.kernels.periodic import Periodic
 from hiddenphysics.kernels.rational_quadratic import RationalQuadratic
+from hiddenphysics.kernels.sech import Sech
 from hiddenphysics.kernels.squared_exponential import SquaredExponential
 
 __all__ = [
@@ -13,6 +14,7 @@ __all__ = [
     "Matern",
     "Periodic",
     "RationalQuadratic",
+    "Sech",
     "SquaredExponential",
     "kernel_from_dict",
     "kernel_from_text",

@@ -35,6 +35,45 @@ class Kernel(ABC):
     ) -> list[Float[Array, "*shape"]]:
         """Return [ρ(r), ρ'(r), …, ρ^{(order)}(r)] for signed distances r and this dimension's parameters."""
 
+    def spectral_density(
+        self, omega: Float[Array, "*shape"], parameters: Mapping[str, ArrayLike]
+    ) -> Float[Array, "*shape"]:
+        """Return S(ω) = ∫ ρ(r) e^{−iωr} dr, so that ρ(r) = ∫ S(ω) e^{iωr} dω/2π."""
+        raise ModelError(
+            f"The kernel {self} has no spectral density in closed form, which the flow model needs. Use "
+            "SquaredExponential() or Matern(4.5), or another model."
+        )
+
+    def fractional(
+        self, r: Float[Array, "*shape"], power: ArrayLike, parameters: Mapping[str, ArrayLike]
+    ) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
+        """Return ∫ |ω|^p cos(ωr) S(ω) dω and ∫ |ω|^p sign(ω) sin(ωr) S(ω) dω, S the spectral density of ρ.
+
+        With phase q, ∫ |ω|^p cos(ωr + (qπ/2) sign ω) S dω = cos(qπ/2) · first − sin(qπ/2) · second; for p = q = n it is
+        ρ^{(n)}(r). The power p ≥ 0 may be traced.
+        """
+        raise NotImplementedError(self._without_fractional("a fractional derivative"))
+
+    def heated(
+        self, time: ArrayLike, parameters: Mapping[str, ArrayLike]
+    ) -> tuple[Float[Array, ""], dict[str, Array]]:
+        """Return amplitude a and parameters θ' with e^{−tω²} S(ω; θ) = a S(ω; θ'): ρ after a time of the heat equation.
+
+        Mixtures of these make up |ω|^α in several dimensions.
+        """
+        raise NotImplementedError(self._without_fractional("a fractional Laplacian"))
+
+    def check_fractional(self, what: str) -> None:
+        """Refuse a prior without fractional derivatives; `what` is the latent that the equation takes them of."""
+        if type(self).fractional is Kernel.fractional:
+            raise ModelError(self._without_fractional(f"a fractional derivative of {what}"))
+
+    def _without_fractional(self, what: str) -> str:
+        return (
+            f"The kernel {self} was given, but the equation takes {what}, whose covariance is known for the squared "
+            "exponential alone. Type kernel=SquaredExponential()."
+        )
+
     def limits(self, spacing: float, extent: float) -> dict[str, tuple[float, float]]:
         """Return where each number may lie along a coordinate with points `spacing` apart over `extent`.
 

@@ -10,6 +10,7 @@ from hiddenphysics.kernels.base import Kernel
 from hiddenphysics.kernels.matern import Matern
 from hiddenphysics.kernels.periodic import Periodic
 from hiddenphysics.kernels.rational_quadratic import RationalQuadratic
+from hiddenphysics.kernels.sech import Sech
 from hiddenphysics.kernels.squared_exponential import SquaredExponential
 
 KINDS: dict[str, type[Kernel]] = {
@@ -17,6 +18,7 @@ KINDS: dict[str, type[Kernel]] = {
     "matern": Matern,
     "rational_quadratic": RationalQuadratic,
     "periodic": Periodic,
+    "sech": Sech,
 }
 
 
@@ -42,5 +44,5 @@ def kernel_from_text(text: str) -> Kernel:
         pass
     raise ModelError(
         f"The kernel {text!r} was given; needed is one of squared_exponential, matern:NU, rational_quadratic, "
-        "periodic:PERIOD. Type, for instance, --kernel matern:4.5."
+        "sech, periodic:PERIOD. Type, for instance, --kernel matern:4.5."
     )

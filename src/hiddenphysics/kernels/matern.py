@@ -64,6 +64,18 @@ class Matern(Kernel):
             polynomial = _differentiate(polynomial)
         return table
 
+    def spectral_density(
+        self, omega: Float[Array, "*shape"], parameters: Mapping[str, ArrayLike]
+    ) -> Float[Array, "*shape"]:
+        """S(ω) = 2√π Γ(ν+½)/Γ(ν) · κ^{2ν} (κ² + ω²)^{−ν−½} with κ = √(2ν)/ℓ.
+
+        Rasmussen & Williams (2006), equation 4.15.
+        """
+        length = jnp.asarray(parameters["length"])
+        rate = math.sqrt(2 * self.nu) / length
+        factor = 2 * math.sqrt(math.pi) * math.exp(math.lgamma(self.nu + 0.5) - math.lgamma(self.nu))
+        return factor / rate * (1.0 + jnp.square(omega / rate)) ** (-self.nu - 0.5)
+
 
 def _matern_polynomial(p: int) -> list[Fraction]:
     """Coefficients of q, lowest power first: q_j = p! (2p−j)! 2^j / ((2p)! j! (p−j)!)."""

@@ -12,6 +12,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Float
 
 from hiddenphysics.kernels.base import Kernel
+from hiddenphysics.kernels.gaussian_moments import moments
 
 
 @dataclass(frozen=True)
@@ -37,3 +38,27 @@ class SquaredExponential(Kernel):
             previous = n * table[n - 1] if n else 0.0
             table.append(-inverse * (r * table[n] + previous))
         return table
+
+    def spectral_density(
+        self, omega: Float[Array, "*shape"], parameters: Mapping[str, ArrayLike]
+    ) -> Float[Array, "*shape"]:
+        """S(ω) = √(2π) ℓ exp(−ω²ℓ²/2)."""
+        length = jnp.asarray(parameters["length"])
+        return math.sqrt(2 * math.pi) * length * jnp.exp(-0.5 * jnp.square(omega * length))
+
+    def fractional(
+        self, r: Float[Array, "*shape"], power: ArrayLike, parameters: Mapping[str, ArrayLike]
+    ) -> tuple[Float[Array, "*shape"], Float[Array, "*shape"]]:
+        """Return ℓ^{−p} E |w|^p cos(wr/ℓ) and its sine twin, w ~ N(0, 1): S is the normal density of deviation 1/ℓ."""
+        length, power = jnp.asarray(parameters["length"]), jnp.asarray(power, float)
+        scale = length**-power
+        even, odd = moments(r / length, power)
+        return scale * even, scale * odd
+
+    def heated(
+        self, time: ArrayLike, parameters: Mapping[str, ArrayLike]
+    ) -> tuple[Float[Array, ""], dict[str, Array]]:
+        """Return ℓ/ℓ' and ℓ' = √(ℓ² + 2t)."""
+        length = jnp.asarray(parameters["length"])
+        wider = jnp.sqrt(length**2 + 2.0 * time)
+        return length / wider, {"length": wider}

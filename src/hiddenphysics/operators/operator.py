@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from hiddenphysics.operators.symbol import Symbol
+from hiddenphysics.operators.symbol import Factor, Symbol
 
 Coefficient = TypeVar("Coefficient")
 Value = TypeVar("Value")
@@ -75,8 +75,14 @@ class Operator(Generic[Coefficient]):
         )
 
     def map(self, function: Callable[[Coefficient], Value]) -> Operator[Value]:
-        """Apply a function to every coefficient: so an operator is evaluated at given parameters and points."""
+        """Apply a function to every coefficient; symbols stay."""
         return Operator(tuple((latent, symbol, function(c)) for latent, symbol, c in self.terms))
+
+    def evaluate(self, number: Callable[[Any], Value]) -> Operator[Value]:
+        """Turn coefficients and fractional orders into numbers: an operator at given parameters and points."""
+        return Operator(
+            tuple((latent, symbol.evaluate(number), number(c)) for latent, symbol, c in self.terms)
+        )
 
     def only(self, latent: str) -> Operator[Coefficient]:
         """Return the part of the sum that looks at one latent."""
@@ -88,5 +94,11 @@ class Operator(Generic[Coefficient]):
         return tuple(sorted({latent for latent, _, _ in self.terms}))
 
     def highest_order(self, latent: str) -> int:
-        """Return the largest derivative order, along any one coordinate, that is taken of a latent process."""
+        """Return the largest whole derivative order, along any one coordinate, that is taken of a latent process."""
         return max((symbol.highest for name, symbol, _ in self.terms if name == latent), default=0)
+
+    def fractional(self, latent: str) -> tuple[Factor, ...]:
+        """Return the fractional factors that are applied to a latent process, sorted."""
+        return tuple(
+            sorted({f for name, symbol, _ in self.terms if name == latent for f in symbol.fractional})
+        )

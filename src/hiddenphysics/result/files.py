@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import sympy
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.forward import MODELS
-from hiddenphysics.inference.assemble import assemble
+from hiddenphysics.forward.scales import counts_of, with_scales
+from hiddenphysics.inference.data import State, collect
 from hiddenphysics.inference.fit import Status
+from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.smooth import SmoothedField, smoothing_problem
 from hiddenphysics.kernels import kernel_from_dict, kernel_to_dict
 from hiddenphysics.result.result import Result
 from hiddenphysics.snapshots import Snapshots, read
 
-FORMAT = 1
+FORMAT = 2
 ATTRIBUTE = "hiddenphysics"
+STATE = "state of "
+"""What the names of arrays begin with that hold the state in the coefficients."""
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
@@ -33,6 +39,7 @@ def save(result: Result, path: Path, *, overwrite: bool) -> Path:
         )
     table = result.snapshots.to_table()
     arrays: dict[str, Any] = {name: ("point", table[name].to_numpy()) for name in table.columns}
+    arrays |= {STATE + name: ("point", values) for name, values in _state(result).items()}
     arrays["covariance"] = (("unknown", "unknown_"), result.covariance)
     dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(_describe(result))})
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,10 +72,31 @@ def load(path: str | Path) -> Result:
         ) from problem
     if told["format"] != FORMAT:
         raise DataError(f"{path} has format {told['format']}; this version reads {FORMAT}. Identify again.")
-    columns = ["t", *told["coordinates"], *told["fields"]]
-    return _rebuild(
-        told, read({name: dataset[name].to_numpy() for name in columns}), dataset["covariance"].to_numpy()
-    )
+    columns = ["t", *told["coordinates"], *told["columns"]]
+    snapshots = read({name: dataset[name].to_numpy() for name in columns})
+    state = {str(n).removeprefix(STATE): dataset[n].to_numpy() for n in dataset if str(n).startswith(STATE)}
+    return _rebuild(told, snapshots, dataset["covariance"].to_numpy(), state)
+
+
+def _state(result: Result) -> dict[str, np.ndarray]:
+    """Return the state in the coefficients at all points, snapshot after snapshot, NaN where it is not needed."""
+    places = result.problem.data.places
+    names = sorted({name for here in places for name in here.frozen})
+    unused = [np.full(here.points.shape[0], np.nan) for here in places]
+    return {
+        name: np.concatenate([here.frozen.get(name, gap) for here, gap in zip(places, unused, strict=True)])
+        for name in names
+    }
+
+
+def _saved(snapshots: Snapshots, values: dict[str, np.ndarray]) -> State:
+    """Return the state that `_state` wrote."""
+    ends = np.cumsum([len(s) for s in snapshots])
+
+    def state(atoms: Sequence[sympy.Expr], snapshot: int, _points: np.ndarray) -> dict[str, np.ndarray]:
+        return {str(a): np.split(values[str(a)], ends[:-1])[snapshot] for a in atoms}
+
+    return state
 
 
 def _describe(result: Result) -> dict[str, Any]:
@@ -79,7 +107,8 @@ def _describe(result: Result) -> dict[str, Any]:
         "constants": dict(equation.constants),
         "bounds": {name: list(limits) for name, limits in dict(equation.bounds).items()},
         "coordinates": list(result.snapshots.coordinates),
-        "fields": list(result.snapshots.fields),
+        "fields": list(equation.given),
+        "columns": list(result.snapshots[0].columns),
         "model": result.model,
         "kernels": {latent: kernel_to_dict(k) for latent, k in result.problem.layout.kernels},
         "values": result.values,
@@ -97,10 +126,12 @@ def _describe(result: Result) -> dict[str, Any]:
     }
 
 
-def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray) -> Result:
+def _rebuild(
+    told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, state: dict[str, np.ndarray]
+) -> Result:
     equation = Equation.parse(
         told["text"],
-        fields=snapshots.fields,
+        fields=told["fields"],
         coordinates=snapshots.coordinates,
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
@@ -110,11 +141,11 @@ def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray)
         f: SmoothedField(smoothing_problem(snapshots, f, kernel_from_dict(s["kernel"])), s["values"])
         for f, s in told["smoothed"].items()
     }
-    linear = MODELS[told["model"]](equation, snapshots.fields)
+    linear = with_scales(MODELS[told["model"]](equation, snapshots.fields), counts_of(kernels))
     return Result(
         equation=equation,
         snapshots=snapshots,
-        problem=assemble(linear, snapshots, kernels, smoothed.__getitem__),
+        problem=Problem.of(linear, kernels, collect(linear, snapshots, _saved(snapshots, state))),
         values=told["values"],
         covariance=covariance,
         evidence=told["evidence"],

@@ -14,13 +14,14 @@ from numpy.typing import ArrayLike
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
-from hiddenphysics.forward import Quantity, derivative_symbol, field_name, frozen_atoms
+from hiddenphysics.forward import Quantity, derived, frozen_atoms
 from hiddenphysics.inference import posterior
 from hiddenphysics.inference.data import Place, latent_time, place
 from hiddenphysics.inference.fit import Status
 from hiddenphysics.inference.parameters import NOISE
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.smooth import SmoothedField
+from hiddenphysics.inference.state import first_state, posterior_mean
 from hiddenphysics.result.estimate import Estimate
 from hiddenphysics.snapshots import Snapshots
 
@@ -95,7 +96,9 @@ class Result:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation of a field, without noise, at points (N,).
 
-        The time lies between the snapshots. Fields without data are predicted like the others.
+        The time lies between the snapshots. Fields without data are predicted like the others, and so is every
+        linear operator of the fields, such as ``"v_x - u_y"``. What the equation does not fix, like the constant
+        in a pressure, comes out as its prior has it.
         """
         quantity, here = self._quantity(field, (x, y, z), t)
         return posterior.mean_and_std(self.problem, self.values, quantity, here)
@@ -186,9 +189,6 @@ class Result:
 
     def _quantity(self, field: str, axes: tuple[ArrayLike | None, ...], t: float) -> tuple[Quantity, Place]:
         model = self.problem.layout.model
-        known = [name for name, _ in model.quantities]
-        if field not in known:
-            raise ModelError(f"The field {field!r} was asked for; the model has {', '.join(known)}.")
         points = self._points(axes)
         first, last = self.snapshots.times[0], self.snapshots.times[-1]
         if not first <= t <= last:
@@ -196,9 +196,9 @@ class Result:
                 f"The time t = {t:g} was asked for; the model {self.model!r} knows the field between its snapshots, "
                 f"from t = {first:g} to {last:g}."
             )
-        quantity, time = model.quantity(field), latent_time(model, self.snapshots)
-        frozen = self._frozen(quantity, points)
-        return quantity, place(points, frozen, time - t, time)
+        time = latent_time(model, self.snapshots)
+        quantity = derived(model, field, at_latent_time=time == t)
+        return quantity, place(points, self._frozen(quantity, points), time - t, time)
 
     def _points(self, axes: tuple[ArrayLike | None, ...]) -> np.ndarray:
         given = [np.asarray(a, float) for a in axes if a is not None]
@@ -211,14 +211,13 @@ class Result:
         return np.stack(given, axis=1)
 
     def _frozen(self, quantity: Quantity, points: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the state in a quantity's coefficients at any points."""
         model = self.problem.layout.model
-        frozen: dict[str, np.ndarray] = {}
-        for atom in sorted(frozen_atoms(*quantity.expressions), key=str):
-            symbol = derivative_symbol(atom, model.coordinates)
-            frozen[str(atom)] = self.smoothed[field_name(atom)].means((symbol,), points)[
-                model.frozen_snapshot, 0
-            ]
-        return frozen
+        atoms = sorted(frozen_atoms(*quantity.expressions), key=str)
+        state = first_state(model, self.snapshots, self.smoothed.__getitem__)
+        if model.frozen_snapshot is None:
+            return posterior_mean(self.problem, self.values, state)(atoms, 0, points)
+        return state(atoms, model.frozen_snapshot, points)
 
 
 def _finite(value: float) -> float | None:

@@ -72,4 +72,5 @@ def _alike(snapshot: Snapshot, first: Snapshot) -> Snapshot:
             f" t = {number(snapshot.t)} has {names(snapshot.fields)}; they must be the same in all snapshots."
             " Leave out the fields that are not measured at every time."
         )
-    return snapshot.replace(fields={name: snapshot[name] for name in first.fields})
+    stds = {name: snapshot[name] for name in snapshot.columns if name not in snapshot.fields}
+    return snapshot.replace(fields={name: snapshot[name] for name in first.fields} | stds)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import agreement, sampling, summary
+from hiddenphysics.snapshots import agreement, sampling, summary, uncertainty
 from hiddenphysics.snapshots.nearest import nearest
 from hiddenphysics.snapshots.parts import IM, RE
 from hiddenphysics.snapshots.sampling import Predicate
@@ -158,19 +158,21 @@ class Snapshots(Sequence[Snapshot]):
             raise DataError(
                 f"Renaming would leave two fields of one name: {names(titles)}. Choose other names."
             )
-        return Snapshots(s.replace(fields=dict(zip(titles, s.values, strict=True))) for s in self)
+        chosen = dict(zip(self.fields, titles, strict=True))
+        chosen |= {uncertainty.name_of(old): uncertainty.name_of(new) for old, new in chosen.items()}
+        return Snapshots(s.replace(fields={chosen[name]: s[name] for name in s.columns}) for s in self)
 
     def describe(self) -> str:
         """Say in a few sentences what is here: fields, times, points, ranges."""
         return summary.paragraph(self)
 
     def to_table(self) -> pd.DataFrame:
-        """Return one row per point with the columns t, coordinates, fields; `read` takes it back."""
+        """Return one row per point: t, coordinates, fields, known deviations; `read` takes it back."""
         import pandas as pd
 
         return pd.concat(
             (
-                pd.DataFrame({"t": s.t} | {name: s[name] for name in (*s.coordinates, *s.fields)})
+                pd.DataFrame({"t": s.t} | {name: s[name] for name in (*s.coordinates, *s.columns)})
                 for s in self
             ),
             ignore_index=True,

@@ -62,7 +62,7 @@ def with_noise(snapshots: Sequence[Snapshot], level: float, seed: int) -> list[S
     scale = level * np.std(np.concatenate([s.values for s in snapshots], axis=1), axis=1, keepdims=True)
     noisy = [s.values + scale * generator.standard_normal(s.values.shape) for s in snapshots]
     return [
-        s.replace(fields=dict(zip(s.fields, rows, strict=True)))
+        s.replace(fields={name: s[name] for name in s.columns} | dict(zip(s.fields, rows, strict=True)))
         for s, rows in zip(snapshots, noisy, strict=True)
     ]
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import checks, parts
+from hiddenphysics.snapshots import checks, parts, uncertainty
 from hiddenphysics.snapshots.words import names, number, plural
 
 
@@ -31,6 +32,8 @@ class Snapshot:
         Arrays of shape (N,) by name: `x`, `y`, `z` are coordinates, any other name is a field. A complex
         array `h` is kept as the two real fields `h_re` and `h_im`, unless max|imag| ≤ 1e-5 · max|real|:
         that is a solver's round-off and the field is real. Two real fields named so make a complex `h` too.
+        An array `u_std` beside a field `u` is no field but the known standard deviation of its values, such as
+        the counting error of a histogram; it must be positive.
 
     Attributes
     ----------
@@ -44,6 +47,8 @@ class Snapshot:
         Names of the F real fields.
     values
         Their values, shape (F, N), read-only.
+    stds
+        Known standard deviations (N,) by field, for those that have one, read-only.
 
     Examples
     --------
@@ -61,6 +66,7 @@ class Snapshot:
     points: NDArray[np.float64]
     fields: tuple[str, ...]
     values: NDArray[np.float64]
+    stds: Mapping[str, NDArray[np.float64]]
 
     def __init__(
         self, t: float, *arrays: ArrayLike, missing: checks.Missing = "refuse", **named: ArrayLike
@@ -107,10 +113,11 @@ class Snapshot:
         points: NDArray[np.float64],
         fields: Mapping[str, NDArray[Any]],
     ) -> None:
+        fields, stds = uncertainty.split(fields)
         pairs = parts.split(fields)
         values = np.stack([array for _, array in pairs])
-        points.flags.writeable = False
-        values.flags.writeable = False
+        for array in (points, values, *stds.values()):
+            array.flags.writeable = False
         # The class is frozen, so that nobody assigns by accident; its own constructor has to go around that.
         put = object.__setattr__
         put(self, "t", t)
@@ -118,6 +125,7 @@ class Snapshot:
         put(self, "points", points)
         put(self, "fields", checks.field_names(name for name, _ in pairs))
         put(self, "values", values)
+        put(self, "stds", MappingProxyType(stds))
         for name, row in zip(self.fields, self.values, strict=True):
             checks.moderate(name, row)
 
@@ -129,7 +137,7 @@ class Snapshot:
         """
         t = self.t if t is None else checks.time_of(t)
         new: Mapping[str, ArrayLike] = (
-            dict(zip(self.fields, self.values, strict=True)) if fields is None else fields
+            {name: self[name] for name in self.columns} if fields is None else fields
         )
         checks.field_names(new)
         columns = {"points": self.points} | {name: checks.vector(name, value) for name, value in new.items()}
@@ -145,8 +153,13 @@ class Snapshot:
         return Snapshot.from_columns(
             self.t,
             {name: self[name][chosen] for name in self.coordinates},
-            {name: self[name][chosen] for name in self.fields},
+            {name: self[name][chosen] for name in self.columns},
         )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of all that was measured: the fields, then the known standard deviations `u_std`."""
+        return (*self.fields, *(uncertainty.name_of(field) for field in self.stds))
 
     @property
     def complex_fields(self) -> tuple[str, ...]:
@@ -172,13 +185,15 @@ class Snapshot:
         if name in self.coordinates:
             column: NDArray[np.float64] = self.points[:, self.coordinates.index(name)]
             return column
+        if uncertainty.field_of(name) in self.stds:
+            return self.stds[uncertainty.field_of(name)]
         raise DataError(
             f"This snapshot has no {name!r}; it has the coordinates {names(self.coordinates)} and the fields"
             f" {names(self.fields)}."
         )
 
     def __contains__(self, name: object) -> bool:
-        return name in self.fields or name in self.coordinates
+        return name in self.columns or name in self.coordinates
 
     def __len__(self) -> int:
         return len(self.points)

@@ -12,6 +12,7 @@ from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.readers.grid import snapshots_at_points, snapshots_on_grid
 from hiddenphysics.snapshots.readers.long import snapshots_of_rows
 from hiddenphysics.snapshots.readers.naming import TIME, Arrays, classify, is_vector, new_names
+from hiddenphysics.snapshots.uncertainty import name_of
 from hiddenphysics.snapshots.words import names
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ def from_xarray(data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], mis
     named = classify(_numeric_variables(dataset))
     spaces = [dataset[c].dims for c in named.coordinates]
     fields = [str(name) for name in dataset.data_vars if name not in ("t", *COORDINATES)]
+    # Known errors are often written as coordinates, so that arithmetic on the data set leaves them alone.
+    fields += [name_of(field) for field in fields if name_of(field) in dataset.coords]
     row = dataset["t"].dims
     if len(row) == 1 and all(dims == row for dims in spaces):
         rows = {f: numeric(f, dataset[f].to_numpy()) for f in fields if dataset[f].dims == row}

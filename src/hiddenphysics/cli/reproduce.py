@@ -1,0 +1,98 @@
+"""`hiddenphysics reproduce`: the paper's tables and figures, made again."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hiddenphysics.cli.compilation import keep_compiled_code
+from hiddenphysics.cli.exits import INTERRUPTED
+from hiddenphysics.cli.progress import stages
+from hiddenphysics.errors import DataError
+
+if TYPE_CHECKING:
+    from hiddenphysics.studies import Progress
+
+EVERY = 10.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+def reproduce_studies(
+    words: list[str],
+    *,
+    everything: bool,
+    smoke: bool,
+    models: list[str],
+    pairs: int | None,
+    folder: Path,
+    workers: int,
+    scheduler: str | None,
+    data: Path | None,
+    datasets: Path | None,
+    retry: bool,
+    quiet: bool,
+) -> None:
+    """Run the chosen studies and write the report."""
+    if not words and not everything:
+        raise DataError(
+            "No study was named. Name some, as in: hiddenphysics reproduce burgers kdv; or add --all."
+        )
+    keep_compiled_code()
+    from hiddenphysics.studies import choose, rehearsal, report, restrict, run
+
+    studies = choose(() if everything else words)
+    if data is not None and data.is_file() and len(studies) > 1:
+        raise DataError(
+            f"--data {data} is one file, and {len(studies)} studies were chosen. Give a folder of files."
+        )
+    if smoke:
+        studies = tuple(rehearsal(study) for study in studies)
+    studies = restrict(studies, models, pairs)
+    try:
+        with stages(quiet) as say:
+            say("opening the data, and making what is missing")
+            outcome = run(
+                studies,
+                folder,
+                workers=workers,
+                scheduler=scheduler,
+                data=data,
+                datasets=datasets,
+                retry=retry,
+                progress=_telling(say),
+            )
+            say("writing the report")
+            page = report(outcome, folder)
+    except KeyboardInterrupt:
+        again = shlex.join(["hiddenphysics", *sys.argv[1:]])
+        typer.echo(f"interrupted. What is done is kept; go on with: {again}", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(page)
+
+
+def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:
+    """Say how far the run is: at every fit on a terminal, now and then elsewhere."""
+    told = -EVERY
+
+    def tell(progress: Progress) -> None:
+        nonlocal told
+        now = time.monotonic()
+        if sys.stderr.isatty() or now - told >= EVERY or progress.done == progress.total:
+            told = now
+            say(sentence(progress))
+
+    return tell
+
+
+def sentence(progress: Progress) -> str:
+    """Write progress as one line."""
+    from hiddenphysics.studies.words import duration
+
+    left = "" if progress.left is None else f", about {duration(progress.left)} left"
+    return f"{progress.done} of {progress.total} fits{left}: {progress.doing}"

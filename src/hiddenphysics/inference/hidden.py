@@ -1,0 +1,104 @@
+"""Hidden fields in a regression: Gaussian processes that make the errors of its rows correlated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import jax.numpy as jnp
+import numpy as np
+import sympy
+from scipy.linalg import solve_triangular
+
+from hiddenphysics.engines import Observed, Prior, joint_covariance
+from hiddenphysics.forward import System, derivative_symbol, field_name
+from hiddenphysics.inference.rows import Row, Rows
+from hiddenphysics.inference.smooth import SmoothedField
+from hiddenphysics.kernels import SquaredExponential
+from hiddenphysics.operators import Operator
+
+LENGTHS = (0.5, 1.0, 2.0, 4.0)
+"""Lengths of hidden fields to try, relative to those of the measured ones."""
+NOISES = (1e-4, 1e-2, 1e-1)
+"""Variances of what neither the equation nor the hidden field explains, relative to the hidden field's share."""
+
+
+@dataclass(frozen=True)
+class HiddenPrior:
+    """Length along each coordinate, and variance, of a hidden latent; a squared exponential."""
+
+    lengths: tuple[float, ...]
+    variance: float
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The error covariance C = L Lᵀ of the rows, up to one overall factor; no L where errors are independent."""
+
+    factor: np.ndarray | None = None
+    priors: Mapping[str, HiddenPrior] = field(default_factory=dict)
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        """Return L⁻¹ rows."""
+        if self.factor is None:
+            return rows
+        return np.asarray(solve_triangular(self.factor, rows, lower=True, check_finite=False))
+
+    @property
+    def half_log_det(self) -> float:
+        """½ log|C|."""
+        return 0.0 if self.factor is None else float(np.sum(np.log(np.diagonal(self.factor))))
+
+
+def whitenings(
+    rows: Rows, system: System, points: np.ndarray, smoothed: Mapping[str, SmoothedField]
+) -> Iterator[Whitening]:
+    """Yield the error covariances to try: one without hidden fields, otherwise a few lengths and noises."""
+    operators = [_operator(row, system) for row in rows.rows]
+    latents = sorted({latent for operator in operators for latent in operator.latents})
+    if not latents:
+        yield Whitening()
+        return
+    typical = _typical_lengths(smoothed)
+    for factor in LENGTHS:
+        lengths = tuple(factor * typical)
+        shares = {latent: _covariance(operators, latent, lengths, points) for latent in latents}
+        # Each hidden field gets the variance that makes its share of the rows 1 in the mean.
+        variances = {latent: 1.0 / float(np.mean(np.diagonal(K))) for latent, K in shares.items()}
+        total = sum(variances[latent] * K for latent, K in shares.items())
+        priors = {latent: HiddenPrior(lengths, variances[latent]) for latent in latents}
+        for noise in NOISES:
+            yield Whitening(
+                np.linalg.cholesky(total + noise * np.eye(points.shape[0] * len(rows.rows))), priors
+            )
+
+
+def _operator(row: Row, system: System) -> Operator[np.ndarray]:
+    """Return a row's hidden part, in units of the row's size, as an operator on latents with numeric coefficients."""
+    terms = Operator.collect(
+        (field_name(atom), derivative_symbol(atom, system.equation.coordinates), factor / row.size)
+        for atom, factor in row.hidden.items()
+    )
+    inner = {name: operator.map(_number) for name, operator in system.representation.items()}
+    return terms.after({name: inner[name] for name, _, _ in terms})
+
+
+def _number(constant: sympy.Expr) -> np.ndarray:
+    """Return a constant of a definition; one that holds a parameter counts as 1 in a first guess."""
+    return np.asarray(float(constant) if constant.is_number else 1.0)
+
+
+def _typical_lengths(smoothed: Mapping[str, SmoothedField]) -> np.ndarray:
+    """Return the geometric mean of the measured fields' lengths along each coordinate."""
+    logs = [np.log([shape["length"] for shape in s.hyper(-1)[1]]) for s in smoothed.values()]
+    return np.exp(np.mean(logs, axis=0))
+
+
+def _covariance(
+    operators: list[Operator[np.ndarray]], latent: str, lengths: tuple[float, ...], points: np.ndarray
+) -> np.ndarray:
+    prior = Prior(
+        SquaredExponential(), jnp.ones(()), tuple({"length": jnp.asarray(length)} for length in lengths)
+    )
+    observed = [Observed(operator.only(latent), jnp.asarray(points)) for operator in operators]
+    return np.asarray(joint_covariance(observed, {latent: prior}))

@@ -1,0 +1,83 @@
+"""What a worker does: one fit, whose answer, good or bad, is plain data."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiddenphysics.errors import HiddenPhysicsError
+from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.studies.plan import Task
+
+if TYPE_CHECKING:
+    from hiddenphysics.result import Result
+
+FAILED, BUILT = "failed", "built"
+CURVE, MAP = 300, (66, 36)
+"""Points of a drawn curve, and along the two sides of a drawn map."""
+
+Row = dict[str, Any]
+"""A fit as plain data, ready for JSON."""
+
+
+def perform(task: Task) -> Row:
+    """Fit, and return the result's summary; a failure is a row too, with its reason."""
+    began = time.perf_counter()
+    try:
+        return _fitted(task) if task.fitted else _built(task)
+    except HiddenPhysicsError as problem:
+        reason = str(problem)
+    except Exception as problem:  # a fit of thousands must not end the others; its reason is kept
+        reason = f"{type(problem).__name__}: {problem}"
+    return failure(reason, time.perf_counter() - began)
+
+
+def failure(reason: str, seconds: float = 0.0) -> Row:
+    """Return the row of a fit without an answer."""
+    return {"status": FAILED, "explanation": reason, "parameters": {}, "seconds": seconds}
+
+
+def _snapshots(task: Task) -> Snapshots:
+    return Snapshots(Snapshot.from_columns(t, points, fields) for t, points, fields in task.columns)
+
+
+def _fitted(task: Task) -> Row:
+    from hiddenphysics.identification import identify
+
+    result = identify(task.equation, _snapshots(task), model=task.model)
+    row: Row = result.summary()
+    if task.drawn:
+        row["curves"] = {field: _curves(result, field) for field in task.drawn}
+    return row
+
+
+def _built(task: Task) -> Row:
+    from hiddenphysics.identification import problem
+
+    began = time.perf_counter()
+    likelihood = problem(task.equation, _snapshots(task), model=task.model)
+    explanation = f"the likelihood of {likelihood.size} values was built and, in a rehearsal, not maximised"
+    return failure(explanation, time.perf_counter() - began) | {"status": BUILT}
+
+
+def _curves(result: Result, field: str) -> list[dict[str, Any]]:
+    """Return posterior mean and standard deviation at both times, on a line or a grid over the data's extent."""
+    points = np.concatenate([s.points for s in result.snapshots])
+    low, high = points.min(axis=0), points.max(axis=0)
+    counts = (CURVE,) if len(low) == 1 else MAP
+    axes = [np.linspace(a, b, n) for a, b, n in zip(low, high, counts, strict=True)]
+    grid = [side.ravel() for side in np.meshgrid(*axes, indexing="ij")]
+    drawn = []
+    for t in result.snapshots.times:
+        mean, std = result.predict(field, *grid, t=float(t))
+        drawn.append(
+            {"t": float(t), "axes": [_digits(a) for a in axes], "mean": _digits(mean), "std": _digits(std)}
+        )
+    return drawn
+
+
+def _digits(values: np.ndarray) -> list[float]:
+    """Round to what a picture can show."""
+    return [float(f"{v:.5g}") for v in values]

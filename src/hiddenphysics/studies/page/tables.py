@@ -1,0 +1,145 @@
+"""A table of the report: the paper's numbers, and ours below them, coloured by their error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from html import escape
+from typing import Any
+
+from hiddenphysics.studies.page.markup import tag
+from hiddenphysics.studies.study import Study
+from hiddenphysics.studies.words import MODELS, coverage, number, percent, quartiles
+
+SHADES = ((0.001, "within 0.1 %"), (0.01, "within 1 %"), (0.05, "within 5 %"), (0.2, "within 20 %"))
+BEYOND = "further off"
+
+
+def shade(error: float) -> str:
+    """Return the class of a relative error: e0, the best, to e4."""
+    return f"e{next((k for k, (limit, _) in enumerate(SHADES) if error <= limit), len(SHADES))}"
+
+
+def legend() -> str:
+    """Return what the colours mean."""
+    words = [*(word for _, word in SHADES), BEYOND]
+    chips = "".join(tag("span", escape(w), class_=f"chip e{k}") for k, w in enumerate(words))
+    tick = tag("span", "✓ closer to the truth than the paper", class_="chip")
+    return tag("p", f"Error of the median: {chips} {tick}", class_="legend")
+
+
+def table(found: Mapping[str, Any], study: Study) -> str:
+    """Return one table with its caption and its footnotes."""
+    counted = len(found["rows"]) == 1
+    body = "".join(_group(found, study, row, counted) for row in found["rows"])
+    caption = tag("h3", f"<b>{escape(found['place'])} of the paper.</b> {escape(found['title'])}.")
+    inside = tag("thead", _head(found, study, counted)) + body
+    notes = "".join(tag("li", escape(note)) for note in _notes(found, counted))
+    notes = tag("ul", notes, class_="notes") if notes else ""
+    frame = tag(
+        "div", tag("table", inside), class_="scroll", tabindex="0", role="region", aria_label=found["place"]
+    )
+    return caption + frame + notes
+
+
+def _head(found: Mapping[str, Any], study: Study, counted: bool) -> str:
+    span = str(len(study.truth) + counted)
+    top = tag("th", "") + "".join(tag("th", escape(c), colspan=span, class_="top") for c in found["columns"])
+    names = "".join(
+        tag(
+            "th",
+            f"{escape(study.symbols[p])}<small>{number(v).rstrip('0').rstrip('.')}</small>",
+            title="truth",
+        )
+        for p, v in study.truth.items()
+    )
+    names += tag("th", "fits") if counted else ""
+    return tag("tr", top) + tag("tr", tag("th", "truth", class_="method") + names * len(found["columns"]))
+
+
+def _group(found: Mapping[str, Any], study: Study, row: str, counted: bool) -> str:
+    cells = [_at(found, row, column) for column in found["columns"]]
+    lines = []
+    if row:
+        span = str(1 + len(cells) * len(study.truth))
+        lines.append(tag("tr", tag("th", escape(row), colspan=span, class_="group")))
+    lines.append(_line("paper", "".join(_published(cell, study, counted) for cell in cells), "published"))
+    for model in study.models:
+        line = "".join(_model(cell, model, study, counted) for cell in cells)
+        lines.append(_line(MODELS.get(model, model), line, model))
+    return tag("tbody", "".join(lines))
+
+
+def _line(name: str, cells: str, kind: str) -> str:
+    return tag("tr", tag("th", escape(name), class_="method", scope="row") + cells, class_=kind)
+
+
+def _published(cell: Mapping[str, Any] | None, study: Study, counted: bool) -> str:
+    if cell is None:
+        return "<td></td>" * (len(study.truth) + counted)
+    line = "".join(_number(cell["paper"][p], "") for p in study.truth)
+    return line + ("<td></td>" if counted else "")
+
+
+def _model(cell: Mapping[str, Any] | None, model: str, study: Study, counted: bool) -> str:
+    width = len(study.truth) + counted
+    if cell is None:
+        return "<td></td>" * width
+    if cell["missing"]:
+        return tag("td", "no recording", colspan=str(width), class_="none")
+    found = cell["models"][model]
+    if not found["parameters"]:
+        return tag("td", _ended(found) or "–", colspan=str(width), class_="none")
+    line = "".join(_ours(found["parameters"][p]) for p in study.truth)
+    return line + (tag("td", _fits(found), class_="fits") if counted else "")
+
+
+def _ours(value: Mapping[str, Any]) -> str:
+    more = "" if value["coverage"] is None else tag("small", coverage(value))
+    return _number(value, more, " ✓" if value["closer"] else "")
+
+
+def _number(value: Mapping[str, Any], more: str, mark: str = "") -> str:
+    between = tag("small", quartiles(value)) if value["first"] is not None else ""
+    title = f"{percent(value['error'])} from the truth"
+    return tag(
+        "td",
+        f"<b>{number(value['median'])}</b>{mark}{between}{more}",
+        class_=shade(value["error"]),
+        title=title,
+    )
+
+
+def _fits(found: Mapping[str, Any]) -> str:
+    ended = _ended(found)
+    return f"{found['answered']}" + (tag("small", ended) if ended else "")
+
+
+def _ended(found: Mapping[str, Any]) -> str:
+    """Say how fits ended that did not converge."""
+    words = [f"{n} {s.replace('_', ' ')}" for s, n in found["statuses"].items() if s != "converged"]
+    left = found["asked"] - sum(found["statuses"].values())
+    return escape(", ".join(words + ([f"{left} to do"] if left else [])))
+
+
+def _notes(found: Mapping[str, Any], counted: bool) -> Iterator[str]:
+    """Say what the table has no room for: pairs, doubtful ends, missing recordings."""
+    asked = sorted({m["asked"] for c in found["cells"] for m in c["models"].values()})
+    if asked and not counted:
+        pairs = f"{asked[0]} to {asked[-1]}" if len(asked) > 1 else f"{asked[0]}"
+        plural = "s" if asked[-1] > 1 else ""
+        yield f"The paper fits one pair; ours are medians over {pairs} pair{plural}, evenly spaced in time."
+        for cell in found["cells"]:
+            for model, ours in cell["models"].items():
+                ended = _ended(ours)
+                if ended and ours["parameters"]:
+                    yield f"{MODELS.get(model, model)}, {cell['row']}, {cell['column']}: {ended} of {ours['asked']}."
+    yield from _missing(found["cells"])
+
+
+def _missing(cells: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    for reason in dict.fromkeys(c["missing"] for c in cells if c["missing"]):
+        yield f"No recording: {reason}"
+
+
+def _at(found: Mapping[str, Any], row: str, column: str) -> Mapping[str, Any] | None:
+    return next((c for c in found["cells"] if (c["row"], c["column"]) == (row, column)), None)

@@ -1,0 +1,169 @@
+"""From studies to single fits: which pairs, which draws, and what a worker is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hiddenphysics.errors import DataError
+from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.studies.recordings import Library, Recording
+from hiddenphysics.studies.study import Cell, Study
+
+DRAWS = 100_000
+"""Distance between the seeds of two draws: more than any recording has snapshots."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One fit. What is drawn depends on everything here but the model: all models see the same points and noise."""
+
+    study: str
+    data: str
+    steps: int
+    noise: float
+    model: str
+    first: int
+    seed: int
+    picture: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name in files, such as ``burgers/burgers/+1/noise 0.01/flow/pair 17/seed 0``."""
+        what = f"{self.study}/{self.data}/+{self.steps}/noise {self.noise:g}"
+        fit = f"{what}/{self.model}/pair {self.first}/seed {self.seed}"
+        return fit + "/picture" if self.picture else fit
+
+    @property
+    def shape(self) -> tuple[str, str]:
+        """Fits of one shape share compiled code when they run in one process."""
+        return self.study, self.model
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a worker is given: names and arrays, no files.
+
+    Attributes
+    ----------
+    columns
+        Time, coordinates by name and fields by name of each snapshot.
+    fitted
+        Whether to fit, or only to build the likelihood.
+    drawn
+        Fields whose posterior is wanted for a picture; none for most fits.
+    """
+
+    key: str
+    equation: str
+    model: str
+    columns: tuple[tuple[float, dict[str, np.ndarray], dict[str, np.ndarray]], ...]
+    fitted: bool
+    drawn: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All fits of some studies."""
+
+    studies: tuple[Study, ...]
+    library: Library
+
+    def study(self, name: str) -> Study:
+        """Return a study by name."""
+        return next(s for s in self.studies if s.name == name)
+
+    @cached_property
+    def units(self) -> tuple[Unit, ...]:
+        """Every fit once: tables and figures share what they have in common. Fits of one shape stand together."""
+        found = {unit.key: unit for study in self.studies for unit in self._all(study)}
+        rank = {(s.name, m): k for s in self.studies for k, m in enumerate(s.models)}
+        order = [s.name for s in self.studies]
+        return tuple(sorted(found.values(), key=lambda u: (order.index(u.study), rank[u.study, u.model])))
+
+    def of_cell(self, study: Study, cell: Cell, model: str) -> list[Unit]:
+        """Return the fits of one cell; `DataError` where its recording has not been made."""
+        recording = self.library.recording(study, cell.data)
+        evenly = starts(len(recording.times), cell.steps, cell.pairs)
+        firsts = evenly if cell.first is None else [cell.first]
+        return [
+            Unit(study.name, recording.label, cell.steps, cell.noise, model, first, seed)
+            for first in firsts
+            for seed in study.seeds
+        ]
+
+    def of_picture(self, study: Study) -> list[Unit]:
+        """Return the fits of a figure's own pair: all noise levels and models."""
+        label = self.library.recording(study).label
+        noises = dict.fromkeys(c.noise for c in study.tables[0].cells)
+        first, seed = study.picture.first, study.seeds[0]
+        return [
+            Unit(study.name, label, 1, noise, model, first, seed, picture=noise in study.picture.noises)
+            for model in study.models
+            for noise in noises
+        ]
+
+    def drawn(self, study: Study, noise: float) -> list[Unit]:
+        """Return the fits whose posterior a figure may show at a noise level: the wanted model first."""
+        wanted = study.picture.model
+        units = [u for u in reversed(self.of_picture(study)) if u.picture and u.noise == noise]
+        return sorted(units, key=lambda u: u.model != wanted)
+
+    def digest(self, unit: Unit) -> str:
+        """Return the hash that tells whether a kept fit is still the one asked for."""
+        study = self.study(unit.study)
+        return study.digest(self._recording(study, unit).digest)
+
+    def draw(self, unit: Unit) -> Snapshots:
+        """Return the two snapshots as the models see them: noise relative to the whole field, then points."""
+        study = self.study(unit.study)
+        pair = self._recording(study, unit).take([unit.first, unit.first + unit.steps])
+        seed = unit.seed * DRAWS + unit.first
+        if unit.noise:
+            # Another stream than that of the points; the same for all levels, so that these differ in size only.
+            pair = pair.with_noise(unit.noise, seed + DRAWS // 2)
+        return pair if study.points is None else pair.subsample(study.points, seed)
+
+    def task(self, unit: Unit) -> Task:
+        """Return what a worker needs for a fit."""
+        study = self.study(unit.study)
+        columns = tuple(
+            (s.t, {c: s[c] for c in s.coordinates}, {f: s[f] for f in s.fields}) for s in self.draw(unit)
+        )
+        drawn = (*columns[0][2], *study.picture.hidden) if unit.picture else ()
+        return Task(unit.key, study.equation, unit.model, columns, study.fitted, drawn)
+
+    def _all(self, study: Study) -> Iterator[Unit]:
+        for table in study.tables:
+            for cell in table.cells:
+                for model in study.models:
+                    try:
+                        yield from self.of_cell(study, cell, model)
+                    except DataError:
+                        continue  # the report says which recording a cell waits for
+        yield from self.of_picture(study)
+
+    def _recording(self, study: Study, unit: Unit) -> Recording:
+        names = {study.data, *(c.data for t in study.tables for c in t.cells if c.data)}
+        for name in sorted(names):
+            try:
+                recording = self.library.recording(study, name)
+            except DataError:
+                continue
+            if recording.label == unit.data:
+                return recording
+        raise DataError(f"The fit {unit.key!r} belongs to none of the recordings of its study.")
+
+
+def starts(times: int, steps: int, pairs: int | None) -> list[int]:
+    """Return the first snapshots of pairs, all or so many that are evenly spaced, in the middle of equal stretches.
+
+    >>> starts(101, 1, 4)
+    [12, 37, 62, 87]
+    """
+    possible = times - steps
+    count = possible if pairs is None else min(pairs, possible)
+    return [int((k + 0.5) * possible / count) for k in range(max(count, 0))]

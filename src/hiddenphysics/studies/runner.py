@@ -1,0 +1,148 @@
+"""One runner for all studies: any number of processes or a cluster, resumed where it stopped."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hiddenphysics.studies.checkpoint import Checkpoint
+from hiddenphysics.studies.cluster import on_cluster
+from hiddenphysics.studies.fitting import FAILED, Row
+from hiddenphysics.studies.lanes import in_processes, in_this_process
+from hiddenphysics.studies.plan import Plan, Unit
+from hiddenphysics.studies.recordings import Library
+from hiddenphysics.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run is; `left` is the estimated time to its end in seconds, None before the first fit."""
+
+    done: int
+    total: int
+    left: float | None
+    doing: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The plan and, by key, the rows of its fits."""
+
+    plan: Plan
+    rows: dict[str, Row]
+
+
+def run(
+    studies: Sequence[Study],
+    folder: Path,
+    *,
+    workers: int = 1,
+    scheduler: str | None = None,
+    data: Path | None = None,
+    datasets: Path | None = None,
+    retry: bool = False,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run studies, or what is left of them.
+
+    Parameters
+    ----------
+    studies
+        What to run, such as ``STUDIES.values()`` or ``choose(["burgers"])``.
+    folder
+        Every finished fit is kept here (`fits.jsonl`); a run that was killed goes on from there.
+    workers
+        Processes, one thread each; 0 runs in this process. A script that asks for processes must guard itself with
+        ``if __name__ == "__main__"``, since each of them imports it.
+    scheduler
+        Address of a `dask.distributed` scheduler, instead of processes.
+    data, datasets
+        An original file or a folder of them; the folder of the project's own data sets.
+    retry
+        Run fits again that failed before.
+    """
+    plan = Plan(tuple(studies), Library(data, datasets))
+    checkpoint = Checkpoint(folder)
+    digests = _Digests(plan)
+    kept = checkpoint.read()
+    rows = {u.key: kept[u.key] for u in plan.units if _usable(kept.get(u.key), digests.of(u), retry)}
+    waiting = [unit for unit in plan.units if unit.key not in rows]
+    clock = _Clock(plan, rows, workers)
+    tell = progress or (lambda progress: None)
+    tell(clock.read(_words(waiting[0]) if waiting else "nothing left to fit"))
+    for unit, found in _fits(waiting, plan, workers, scheduler):
+        row = {"key": unit.key, "digest": digests.of(unit)} | found
+        checkpoint.append(row)
+        rows[unit.key] = row
+        clock.count(unit, row)
+        tell(clock.read(_words(unit)))
+    return Outcome(plan, rows)
+
+
+def _fits(
+    units: Sequence[Unit], plan: Plan, workers: int, scheduler: str | None
+) -> Iterator[tuple[Unit, Row]]:
+    if not units:
+        return iter(())
+    if scheduler is not None:
+        return on_cluster(units, plan.task, scheduler)
+    return in_processes(units, plan.task, workers) if workers > 0 else in_this_process(units, plan.task)
+
+
+def _usable(row: Row | None, digest: str, retry: bool) -> bool:
+    return row is not None and row.get("digest") == digest and not (retry and row["status"] == FAILED)
+
+
+class _Digests:
+    """The digest of a unit, which depends on its study and recording only."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._known: dict[tuple[str, str], str] = {}
+
+    def of(self, unit: Unit) -> str:
+        key = unit.study, unit.data
+        if key not in self._known:
+            self._known[key] = self._plan.digest(unit)
+        return self._known[key]
+
+
+class _Clock:
+    """Estimates the time left from the seconds that fits of each shape took."""
+
+    def __init__(self, plan: Plan, rows: dict[str, Row], workers: int) -> None:
+        self._left: dict[tuple[str, str], int] = defaultdict(int)
+        self._seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
+        self._total, self._done = len(plan.units), 0
+        self._workers = max(workers, 1)
+        for unit in plan.units:
+            self._left[unit.shape] += 1
+        for unit in plan.units:
+            if unit.key in rows:
+                self.count(unit, rows[unit.key])
+
+    def count(self, unit: Unit, row: Row) -> None:
+        self._left[unit.shape] -= 1
+        self._seconds[unit.shape].append(float(row.get("seconds") or 0.0))
+        self._done += 1
+
+    def read(self, doing: str) -> Progress:
+        seen = [s for seconds in self._seconds.values() for s in seconds]
+        left = None
+        if seen:
+            usual = _usual(seen)
+            mean = {shape: _usual(seconds) for shape, seconds in self._seconds.items()}
+            left = sum(n * mean.get(shape, usual) for shape, n in self._left.items()) / self._workers
+        return Progress(self._done, self._total, left, doing)
+
+
+def _usual(seconds: Sequence[float]) -> float:
+    """Return the mean without the first, which has waited for the compiler."""
+    later = seconds[1:] or seconds
+    return sum(later) / len(later)
+
+
+def _words(unit: Unit) -> str:
+    return f"{unit.study}, {unit.model}"

@@ -1,0 +1,169 @@
+"""`Study`: one of the paper's experiments as plain data, with the numbers that the paper reports."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from hiddenphysics.errors import DataError
+
+PAPER, MIDPOINT, FLOW = "paper", "midpoint", "flow"
+
+
+@dataclass(frozen=True)
+class Published:
+    """What the paper prints for one parameter: a median with its quartiles, or a single fit."""
+
+    median: float
+    first: float | None = None
+    third: float | None = None
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One experiment of a table: a gap, a noise level, and the paper's numbers.
+
+    Attributes
+    ----------
+    row, column
+        Where it stands in the table, in words: "1 % noise", "Δt = 0.5".
+    steps
+        The gap, in steps of the recording.
+    noise
+        Standard deviation of the added noise over that of each field.
+    paper
+        Parameter -> what the paper reports.
+    data
+        The data set, where it is not the study's.
+    pairs
+        How many pairs of snapshots, evenly spaced in time; None for all.
+    first
+        The one pair to use, by its first snapshot, instead of those.
+    """
+
+    row: str
+    column: str
+    steps: int
+    noise: float
+    paper: Mapping[str, Published]
+    data: str | None = None
+    pairs: int | None = None
+    first: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """One of the paper's tables: its number, what it shows, its cells."""
+
+    place: str
+    title: str
+    cells: tuple[Cell, ...]
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """Words of the rows, in order."""
+        return tuple(dict.fromkeys(cell.row for cell in self.cells))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Words of the columns, in order."""
+        return tuple(dict.fromkeys(cell.column for cell in self.cells))
+
+    def cell(self, row: str, column: str) -> Cell | None:
+        """Return the cell at a place, if there is one."""
+        return next((c for c in self.cells if (c.row, c.column) == (row, column)), None)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One of the paper's figures: its number, which pair of neighbouring snapshots, which model draws the bands."""
+
+    place: str
+    title: str
+    first: int
+    model: str
+    noises: tuple[float, ...] = (0.0, 0.05)
+    hidden: tuple[str, ...] = ()
+    """Fields that nobody measured and that are drawn all the same."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """One equation of the paper: data, points, truth, tables, figure.
+
+    Attributes
+    ----------
+    name, group
+        Its own name, and the word that chooses it (both fractional studies answer to one).
+    title, story
+        A heading, and a few sentences for the reader of the report.
+    equation, truth
+        PDE text, and the true value of each of its parameters.
+    symbols
+        Parameter -> its symbol in the paper, such as "λ₁".
+    fields
+        The measured fields, in the equation's words.
+    data, fallback
+        Name of the data set, and of a smaller one for when that has not been made.
+    files
+        Names of the original file, for `--data`.
+    points
+        Points drawn from the two snapshots; None for all of them.
+    models
+        Forward models, each given the same draws.
+    seeds
+        One draw of points and noise for each.
+    """
+
+    name: str
+    group: str
+    title: str
+    story: str
+    equation: str
+    truth: Mapping[str, float]
+    symbols: Mapping[str, str]
+    fields: tuple[str, ...]
+    data: str
+    tables: tuple[Table, ...]
+    picture: Picture
+    points: tuple[int, int] | None
+    models: tuple[str, ...] = (PAPER, MIDPOINT, FLOW)
+    fallback: str | None = None
+    files: tuple[str, ...] = ()
+    seeds: tuple[int, ...] = (0,)
+    fitted: bool = True
+    """Whether fits are run; a rehearsal of a heavy study only builds its likelihood."""
+
+    def __post_init__(self) -> None:
+        for table in self.tables:
+            for cell in table.cells:
+                if set(cell.paper) != set(self.truth) or cell.steps < 1 or not 0 <= cell.noise < 1:
+                    raise DataError(
+                        f"{table.place} of the study {self.name!r}: the cell ({cell.row}, {cell.column}) needs numbers "
+                        f"for {', '.join(self.truth)}, a gap of one step or more and a noise level from 0 to 1."
+                    )
+
+    def digest(self, data: str) -> str:
+        """Return a hash of everything that a fit depends on, the data's own digest included.
+
+        How many pairs are fitted and what the paper reports do not enter: fits stay usable when those change.
+        """
+        from importlib.metadata import version
+
+        content = [version("hiddenphysics"), self.equation, self.points, self.fields, self.fitted, data]
+        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
+
+    def restricted(self, models: tuple[str, ...] | None = None, pairs: int | None = None) -> Study:
+        """Return the study with those of its models that are named, and with at most so many pairs in every cell."""
+        tables = tuple(
+            replace(t, cells=tuple(replace(c, pairs=_fewer(c.pairs, pairs)) for c in t.cells))
+            for t in self.tables
+        )
+        chosen = self.models if models is None else tuple(m for m in models if m in self.models)
+        return replace(self, models=chosen, tables=tables)
+
+
+def _fewer(ours: int | None, asked: int | None) -> int | None:
+    return min((n for n in (ours, asked) if n is not None), default=None)

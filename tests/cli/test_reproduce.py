@@ -1,0 +1,121 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.io import savemat
+from typer.testing import CliRunner
+
+from hiddenphysics.cli.app import app
+from hiddenphysics.cli.reproduce import sentence
+from hiddenphysics.demo import burgers_recording
+from hiddenphysics.studies import Progress
+
+
+@pytest.fixture
+def typed():
+    return lambda *words: CliRunner().invoke(app, ["reproduce", *map(str, words)])
+
+
+@pytest.fixture(scope="module")
+def originals(tmp_path_factory):
+    """A folder of files as the paper's authors name them: Burgers' field exact, smooth waves in the others."""
+    folder = tmp_path_factory.mktemp("originals")
+    t, x, u = burgers_recording().field_grid("u")
+    savemat(folder / "burgers.mat", {"t": t, "x": x, "usol": u.T})
+    t, x = np.linspace(0, 20, 201), np.linspace(-5, 5, 128, endpoint=False)
+    wave = np.sin(2 * np.pi * (x[:, None] - t) / 10) + 0.3 * np.cos(4 * np.pi * x[:, None] / 10)
+    for name, field in (("kdv", wave), ("kuramoto_sivishinky", wave), ("nls", wave * np.exp(1j * t))):
+        savemat(folder / f"{name}.mat", {"t": t, "x": x, "usol": field})
+    return folder
+
+
+@pytest.fixture(scope="module")
+def burgers(originals):
+    return originals / "burgers.mat"
+
+
+def test_a_rehearsal_of_everything_makes_the_report_and_resumes(typed, originals, tmp_path):
+    own = ("--datasets-folder", tmp_path / "own")
+    words = ("--all", "--smoke", "--workers", 0, "--data", originals, *own, "--folder", tmp_path)
+    answer = typed(*words)
+    assert answer.exit_code == 0, answer.stderr
+    assert answer.stdout.strip() == str(tmp_path / "report.html")
+    assert "fits" in answer.stderr
+    found = json.loads((tmp_path / "tables.json").read_text())
+    labels = [
+        "burgers.mat",
+        "kdv.mat",
+        "kuramoto_sivishinky.mat",
+        "nls.mat",
+        "cylinder_extract",
+        "brownian",
+        "levy",
+    ]
+    assert [s["data"] for s in found["studies"]] == labels
+    for study in found["studies"]:
+        ended = "converged" if study["name"] == "burgers" else "built"
+        cells = [c for t in study["tables"] for c in t["cells"] if not c["missing"]]
+        assert all(c["models"]["paper"]["statuses"] == {ended: 1} for c in cells)
+    kept = (tmp_path / "fits.jsonl").read_text()
+    again = typed("burgers", *words[1:], "--quiet")
+    assert (again.exit_code, again.stderr) == (0, "")
+    assert (tmp_path / "fits.jsonl").read_text() == kept
+    assert json.loads((tmp_path / "tables.json").read_text())["studies"] == found["studies"][:1]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        ((), 4, "No study was named"),
+        (("burger",), 4, "did you mean burgers?"),
+        (("burgers", "--model", "flw"), 5, "these studies have paper, midpoint, flow"),
+        (("burgers", "--data", "nowhere"), 4, "there is no such file or folder"),
+        (("burgers", "--pairs", "0"), 2, "greater than or equal to 1"),
+    ],
+)
+def test_what_was_typed_wrongly_is_a_sentence(typed, tmp_path, words, code, said):
+    answer = typed(*words, "--folder", tmp_path)
+    assert answer.exit_code == code
+    assert said in " ".join(answer.stderr.split())
+
+
+def test_one_file_serves_one_study(typed, burgers, tmp_path):
+    answer = typed("--all", "--data", burgers, "--folder", tmp_path)
+    assert answer.exit_code == 4
+    assert "is one file, and 7 studies were chosen" in answer.stderr
+
+
+def test_a_cluster_needs_its_package(typed, burgers, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    words = ("burgers", "--smoke", "--data", burgers, "--folder", tmp_path)
+    answer = typed(*words, "--scheduler", "tcp://127.0.0.1:1")
+    assert answer.exit_code == 6
+    assert 'pip install "hiddenphysics[cluster]"' in answer.stderr
+
+
+def test_ctrl_c_says_how_to_go_on(typed, burgers, tmp_path, monkeypatch):
+    def interrupt(*given, **named):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("hiddenphysics.studies.run", interrupt)
+    answer = typed("burgers", "--data", burgers, "--folder", tmp_path)
+    assert answer.exit_code == 130
+    assert "What is done is kept; go on with: hiddenphysics" in answer.stderr
+
+
+def test_progress_in_words():
+    assert sentence(Progress(3, 40, 150.0, "kdv, flow")) == "3 of 40 fits, about 2.5 min left: kdv, flow"
+    assert sentence(Progress(0, 40, None, "kdv, flow")) == "0 of 40 fits: kdv, flow"
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nfrom hiddenphysics.cli.app import app\n"
+        "try: app(['reproduce', '--help'])\n"
+        "except SystemExit: pass\n"
+        "print(sorted({'jax', 'scipy', 'xarray', 'numpy', 'hiddenphysics.studies'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip().splitlines()[-1] == "[]"

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from hiddenphysics.studies import Outcome, tabulate
+from hiddenphysics.studies.plan import Plan
+from hiddenphysics.studies.recordings import Library
+from hiddenphysics.studies.tables import summarise
+from hiddenphysics.studies.words import counted, duration, number, percent
+from tests.studies.small import TRUTH, made_up_row, small_study, write_recording
+
+
+def test_quartiles_errors_and_coverage_by_hand():
+    # Estimates 2 ± 0.02 k standard deviations away; |k| <= 1.96 is covered.
+    rows = [made_up_row({"b": 2.0}, k) for k in (-3, -1, 0, 1, 3)]
+    found = summarise(rows, "b", 2.0)
+    assert (found["first"], found["median"], found["third"]) == pytest.approx((1.98, 2.0, 2.02))
+    assert found["error"] == pytest.approx(0.0, abs=1e-12)
+    assert found["typical_error"] == pytest.approx(0.01)
+    assert found["coverage"] == 3 / 5
+    assert found["std"] == pytest.approx(0.02)
+    assert summarise([], "b", 2.0) is None
+
+
+def test_coverage_of_honest_intervals_is_95_per_cent():
+    rows = [made_up_row({"b": 1.0}, k) for k in np.random.default_rng(0).standard_normal(4000)]
+    assert summarise(rows, "b", 1.0)["coverage"] == pytest.approx(0.95, abs=0.011)
+
+
+@pytest.fixture
+def plan(tmp_path):
+    return Plan((small_study(),), Library(write_recording(tmp_path)))
+
+
+def test_a_table_holds_all_fits_and_says_how_they_ended(plan):
+    rows = {u.key: made_up_row({"b": TRUTH}, 0.1 * k) for k, u in enumerate(plan.units)}
+    cell = plan.studies[0].tables[0].cells[0]
+    keys = [u.key for u in plan.of_cell(plan.studies[0], cell, "paper")]
+    rows[keys[0]]["status"] = "weakly_identified"
+    rows[keys[1]] = {"parameters": {}, "status": "failed", "explanation": "it rained", "seconds": 0.0}
+    del rows[keys[2]]
+    found = tabulate(Outcome(plan, rows))["studies"][0]["tables"][0]["cells"][0]["models"]["paper"]
+    assert (found["asked"], found["answered"]) == (6, 4)
+    assert found["statuses"] == {"converged": 3, "failed": 1, "weakly_identified": 1}
+    assert found["reasons"] == {"it rained": 1}
+    assert found["parameters"]["b"]["converged_only"]["median"] > found["parameters"]["b"]["median"]
+    assert found["parameters"]["b"]["narrower"] is None  # too few fits to compare quartiles
+    assert counted(found) == "6, 1 failed, 1 weakly identified, 1 still to do"
+
+
+def test_the_score_counts_numbers_closer_than_the_papers(plan):
+    # The paper is 33 % off: an estimate 10 % off is closer, one 50 % off is not.
+    for offset, closer in ((10.0, 2), (50.0, 0)):
+        rows = {u.key: made_up_row({"b": TRUTH}, offset) for u in plan.units}
+        assert tabulate(Outcome(plan, rows))["score"]["paper"]["closer"] == closer
+
+
+def test_the_order_in_which_fits_finish_does_not_matter(plan):
+    rows = {u.key: made_up_row({"b": TRUTH}, 0.1 * k) for k, u in enumerate(plan.units)}
+    assert tabulate(Outcome(plan, rows)) == tabulate(Outcome(plan, dict(reversed(rows.items()))))
+
+
+def test_numbers_in_words():
+    assert [number(v) for v in (1.0, 0.00983, -0.5, 12345.0)] == ["1.0000", "0.00983", "−0.5000", "1.23e+04"]
+    assert [percent(v) for v in (0.0, 1e-6, 0.001, 0.0456, 0.31, 20.0)] == [
+        "0 %",
+        "< 0.01 %",
+        "0.10 %",
+        "4.6 %",
+        "31 %",
+        "> 1000 %",
+    ]
+    assert duration(5400.0) == "90.0 min"
