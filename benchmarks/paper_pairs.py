@@ -73,7 +73,7 @@ def fit_pair(name: str, recording: object, index: int) -> dict[str, object]:
 
     problem = PROBLEMS[name]
     pair = recording[index : index + 2].subsample(list(problem.points), seed=index)
-    result = hp.identify(problem.equation, pair)
+    result = hp.identify(problem.equation, pair, model="paper")
     estimates = {p: e.estimate for p, e in result.parameters.items()}
     return {
         "index": index,

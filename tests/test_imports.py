@@ -20,6 +20,7 @@ ORDER = [
     {"plots"},  # reads a Result that it is handed; it never imports one
     {"result"},
     {"datasets"},
+    {"solving"},
     {"identification"},
     {"demo", "studies"},
     {"cli"},

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     )
     from hiddenphysics.identification import identify, problem
     from hiddenphysics.inference.problem import Problem
-    from hiddenphysics.kernels import Matern, Periodic, RationalQuadratic, SquaredExponential
+    from hiddenphysics.kernels import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
     from hiddenphysics.result import Result
     from hiddenphysics.result.files import load
     from hiddenphysics.snapshots import Snapshot, Snapshots, read
@@ -39,6 +39,7 @@ _ROOMS = {
     "Periodic": "kernels",
     "Problem": "inference.problem",
     "RationalQuadratic": "kernels",
+    "Sech": "kernels",
     "Result": "result",
     "Snapshot": "snapshots",
     "Snapshots": "snapshots",
@@ -62,6 +63,7 @@ __all__ = [
     "Periodic",
     "Problem",
     "RationalQuadratic",
+    "Sech",
     "Result",
     "Snapshot",
     "Snapshots",

@@ -24,7 +24,7 @@ SEEDS = 40
 
 @pytest.fixture(scope="module")
 def results() -> list[hp.Result]:
-    return [hp.identify(HEAT, sampled(heat, GAP, NOISE, seed)) for seed in range(SEEDS)]
+    return [hp.identify(HEAT, sampled(heat, GAP, NOISE, seed), model="paper") for seed in range(SEEDS)]
 
 
 def test_all_fits_converge_without_jitter(results: list[hp.Result]) -> None:
@@ -64,7 +64,7 @@ def test_the_evidence_is_the_likelihood_at_the_values(results: list[hp.Result]) 
 
 
 def test_a_bound_in_the_way_is_said() -> None:
-    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0), bounds={"b": (None, 0.2)})
+    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0), bounds={"b": (None, 0.2)}, model="paper")
     assert result.status == Status.AT_BOUND
     assert result.explanation.startswith("b ended at a bound")
     assert result.parameters["b"].estimate == 0.2
@@ -72,7 +72,7 @@ def test_a_bound_in_the_way_is_said() -> None:
 
 
 def test_a_bound_out_of_the_way_changes_nothing(results: list[hp.Result]) -> None:
-    bounded = hp.identify(HEAT + "; b > -20", sampled(heat, GAP, NOISE, 0))
+    bounded = hp.identify(HEAT + "; b > -20", sampled(heat, GAP, NOISE, 0), model="paper")
     free = results[0].parameters["b"]
     np.testing.assert_allclose(bounded.parameters["b"].estimate, free.estimate, atol=0.01 * free.std)
     np.testing.assert_allclose(bounded.parameters["b"].std, free.std, rtol=0.01)
@@ -81,7 +81,7 @@ def test_a_bound_out_of_the_way_changes_nothing(results: list[hp.Result]) -> Non
 
 def test_terms_that_cannot_be_told_apart_are_named() -> None:
     """a u_xx and c u_xx are one term: a + c is known, a − c is not."""
-    result = hp.identify("u_t - a*u_xx - c*u_xx = 0", sampled(heat, 0.1, 1e-3, 0))
+    result = hp.identify("u_t - a*u_xx - c*u_xx = 0", sampled(heat, 0.1, 1e-3, 0), model="paper")
     assert result.status == Status.WEAKLY_IDENTIFIED
     assert "The data do not determine a and c" in result.explanation
     assert result.parameters["a"].std == result.parameters["c"].std == np.inf
@@ -91,7 +91,10 @@ def test_terms_that_cannot_be_told_apart_are_named() -> None:
 
 def test_a_product_of_parameters_is_not_called_identified() -> None:
     """Only a·b is known: the likelihood is flat along a hyperbola, and ± 200 is no convergence."""
-    fits = [hp.identify("u_t - a*b*u_xx = 0", sampled(heat, GAP, NOISE, seed)) for seed in (2, 3, 5)]
+    fits = [
+        hp.identify("u_t - a*b*u_xx = 0", sampled(heat, GAP, NOISE, seed), model="paper")
+        for seed in (2, 3, 5)
+    ]
     assert {result.status for result in fits} == {Status.WEAKLY_IDENTIFIED}
 
 
@@ -99,12 +102,12 @@ def test_stopping_early_is_not_called_converged(monkeypatch: pytest.MonkeyPatch)
     """One step of the optimiser from a bad start, and no Newton steps after it."""
     monkeypatch.setattr(fitting, "minimise", partial(minimise, max_iterations=1))
     monkeypatch.setattr(fitting, "SMALL", np.inf)
-    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0))
+    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0), model="paper")
     assert result.status in (Status.NOT_CONVERGED, Status.WEAKLY_IDENTIFIED)
 
 
 def test_a_likelihood_without_numbers_fails_with_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Problem, "objective", lambda self, vector: (np.nan, np.full(len(vector), np.nan)))
-    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0))
+    result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0), model="paper")
     assert result.status == Status.FAILED
     assert "could not be factored" in result.explanation

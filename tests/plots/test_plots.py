@@ -10,7 +10,7 @@ from tests.test_identification import HEAT, heat, heat_snapshots
 
 @pytest.fixture(scope="module")
 def found():
-    return hp.identify(HEAT, heat_snapshots(gap=0.05, noise=0.01))
+    return hp.identify(HEAT, heat_snapshots(gap=0.05, noise=0.01), model="paper")
 
 
 def test_a_panel_for_each_snapshot_and_the_equation(found):
@@ -42,7 +42,7 @@ def test_two_dimensions_are_drawn_as_maps():
     for t in (0.0, 0.02):
         x, y = rng.uniform(0, 4, (2, 40))
         snapshots.append(hp.Snapshot(t, x, y, u=np.exp(-0.6 * t) * np.sin(x + y)))
-    figure = plot_result(hp.identify("u_t - b*lap(u) = 0", snapshots))
+    figure = plot_result(hp.identify("u_t - b*lap(u) = 0", snapshots, model="paper"))
     panels = [axes for axes in figure.axes if axes.get_title().startswith("u at t")]
     assert [axes.get_ylabel() for axes in panels] == ["y", "y"]
     drawn = panels[1].collections[0].get_array()

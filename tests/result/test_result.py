@@ -15,7 +15,7 @@ from tests.test_identification import HEAT, heat, heat_snapshots
 
 @pytest.fixture(scope="module")
 def found():
-    return hp.identify(HEAT, heat_snapshots(gap=0.05, noise=0.01))
+    return hp.identify(HEAT, heat_snapshots(gap=0.05, noise=0.01), model="paper")
 
 
 def test_prints_the_identified_equation(found):

@@ -32,11 +32,11 @@ Save = Annotated[Path | None, typer.Option(help="Write the result (netCDF).")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Model = Annotated[str, typer.Option(help="Forward model: paper or midpoint.")]
+Model = Annotated[str, typer.Option(help="Forward model: auto, flow, midpoint or paper.")]
 Kernel = Annotated[
     str | None,
     typer.Option(
-        help="Prior: squared_exponential, matern:NU, rational_quadratic, periodic:PERIOD; sums with +, shortest scale "
+        help="Prior: squared_exponential, matern:NU, rational_quadratic, sech, periodic:PERIOD; sums with +, shortest scale "
         "first.",
         show_default=False,
     ),
@@ -59,7 +59,7 @@ def _hiddenphysics(
 def identify(
     file: Annotated[Path, typer.Argument(help="CSV (t,x,u), .npz, .mat or netCDF.", show_default=False)],
     pde: Pde,
-    model: Model = "paper",
+    model: Model = "auto",
     kernel: Kernel = None,
     times: Annotated[
         list[float] | None, typer.Option(help="Which snapshots to use: --times 2.0 2.1.")
@@ -92,7 +92,7 @@ def identify(
     force: Force = False,
     quiet: Quiet = False,
 ) -> None:
-    """Identify the parameters of a PDE from two snapshots in a file."""
+    """Identify the parameters of a PDE from snapshots in a file."""
     from hiddenphysics.cli.run import Choice, Output, identify_file
 
     choice = Choice(tuple(times or ()), tolerance, tuple(points or ()), seed, add_noise)
@@ -108,6 +108,26 @@ def identify(
             constants=constant or [],
             missing=missing,
         )
+
+
+@app.command(epilog=EXIT_CODES)
+def simulate(
+    file: Annotated[Path, typer.Argument(help="A result written by identify --save.", show_default=False)],
+    until: Annotated[float, typer.Option(help="Last time.", show_default=False)],
+    frames: Annotated[int, typer.Option(help="How many times from the first snapshot on.")] = 101,
+    points: Annotated[int, typer.Option(help="Grid points along each coordinate.")] = 200,
+    draws: Annotated[int, typer.Option(help="Trajectories drawn from the posterior; 0 for the mean.")] = 0,
+    seed: Seed = 0,
+    plot: Plot = None,
+    save: Annotated[Path | None, typer.Option(help="Write the trajectory as netCDF.")] = None,
+    force: Force = False,
+    quiet: Quiet = False,
+) -> None:
+    """Move what was found onwards by the identified equation (model flow)."""
+    from hiddenphysics.cli.simulation import Run, simulate_file
+
+    with sentences():
+        simulate_file(file, Run(until, frames, points, draws, seed), plot, save, force=force, quiet=quiet)
 
 
 @app.command()

@@ -1,7 +1,7 @@
 """Engines: operators × kernels -> covariances, log density, posterior."""
 
 import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
-from hiddenphysics.engines.dense import Observed, covariance, joint_covariance, variance
+from hiddenphysics.engines.dense import covariance, joint_covariance, variance
 from hiddenphysics.engines.gaussian import (
     condition,
     curvature,
@@ -11,6 +11,7 @@ from hiddenphysics.engines.gaussian import (
     stable_cholesky,
     whiten,
 )
+from hiddenphysics.engines.observed import Observed
 from hiddenphysics.engines.prior import Prior
 
 __all__ = [

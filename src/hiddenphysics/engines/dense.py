@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -14,26 +13,17 @@ from jax import Array
 from jaxtyping import Float
 
 from hiddenphysics.engines.fractional import Known, fractional_covariance
+from hiddenphysics.engines.observed import Observed
 from hiddenphysics.engines.pairing import Pairing
 from hiddenphysics.engines.prior import Prior
+from hiddenphysics.engines.stacked import count_pairs, is_local, stacked_covariance
 from hiddenphysics.operators import Operator
 
 # Above this many entries a block is built a strip of rows at a time and its derivative tables are made anew for the
 # gradient, so that memory stays near that of the matrix itself.
 STRIP_ENTRIES = 1 << 19
-
-
-@dataclass(frozen=True)
-class Observed:
-    """A quantity o = Σ c_j T_j z_f at N points: its operator, coefficients already numbers or (N,) arrays."""
-
-    operator: Operator[Any]
-    points: Float[Array, "N D"]
-
-    def rows(self) -> tuple[Float[Array, "N D"], list[Float[Array, " N"]]]:
-        """Points and coefficients as arrays whose first axis is the point, so that both can be cut into strips."""
-        n = self.points.shape[0]
-        return self.points, [jnp.broadcast_to(jnp.asarray(c, float), (n,)) for _, _, c in self.operator]
+# Above this many pairs of terms they are added in a loop: written out, compiling takes minutes.
+MANY_PAIRS = 2000
 
 
 def covariance(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Float[Array, "N M"]:
@@ -57,6 +47,8 @@ def covariance(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> 
 
 def joint_covariance(observed: Sequence[Observed], priors: Mapping[str, Prior]) -> Float[Array, "N N"]:
     """Return the covariance of all observed quantities, stacked in order; the lower half mirrors the upper."""
+    if count_pairs(observed) > MANY_PAIRS and is_local(observed):
+        return stacked_covariance(observed, priors)
     size = len(observed)
     blocks = {
         (a, b): covariance(observed[a], observed[b], priors) for a in range(size) for b in range(a, size)

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import sympy
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.forward import MODELS
-from hiddenphysics.forward.scales import counts_of, with_scales
-from hiddenphysics.inference.data import State, collect
 from hiddenphysics.inference.fit import Status
-from hiddenphysics.inference.problem import Problem
-from hiddenphysics.inference.smooth import SmoothedField, smoothing_problem
-from hiddenphysics.kernels import kernel_from_dict, kernel_to_dict
+from hiddenphysics.result.fields import Arrays
 from hiddenphysics.result.result import Result
+from hiddenphysics.result.storage import pack, unpack
 from hiddenphysics.snapshots import Snapshots, read
 
-FORMAT = 2
+FORMAT = 3
 ATTRIBUTE = "hiddenphysics"
-STATE = "state of "
-"""What the names of arrays begin with that hold the state in the coefficients."""
+LEARNED = "learned "
+"""What the names of arrays begin with that hold the posterior of the fields."""
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
@@ -38,10 +32,12 @@ def save(result: Result, path: Path, *, overwrite: bool) -> Path:
             f"{path} exists and is not overwritten. Choose another name, or say so: overwrite=True, --force."
         )
     table = result.snapshots.to_table()
+    plain, learned = pack(result.fields)
     arrays: dict[str, Any] = {name: ("point", table[name].to_numpy()) for name in table.columns}
-    arrays |= {STATE + name: ("point", values) for name, values in _state(result).items()}
+    for number, (name, values) in enumerate(learned.items()):
+        arrays[LEARNED + name] = ([f"axis_{number}_{axis}" for axis in range(values.ndim)], values)
     arrays["covariance"] = (("unknown", "unknown_"), result.covariance)
-    dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(_describe(result))})
+    dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(_describe(result) | {"learned": plain})})
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -74,29 +70,10 @@ def load(path: str | Path) -> Result:
         raise DataError(f"{path} has format {told['format']}; this version reads {FORMAT}. Identify again.")
     columns = ["t", *told["coordinates"], *told["columns"]]
     snapshots = read({name: dataset[name].to_numpy() for name in columns})
-    state = {str(n).removeprefix(STATE): dataset[n].to_numpy() for n in dataset if str(n).startswith(STATE)}
-    return _rebuild(told, snapshots, dataset["covariance"].to_numpy(), state)
-
-
-def _state(result: Result) -> dict[str, np.ndarray]:
-    """Return the state in the coefficients at all points, snapshot after snapshot, NaN where it is not needed."""
-    places = result.problem.data.places
-    names = sorted({name for here in places for name in here.frozen})
-    unused = [np.full(here.points.shape[0], np.nan) for here in places]
-    return {
-        name: np.concatenate([here.frozen.get(name, gap) for here, gap in zip(places, unused, strict=True)])
-        for name in names
+    arrays = {
+        str(n).removeprefix(LEARNED): dataset[n].to_numpy() for n in dataset if str(n).startswith(LEARNED)
     }
-
-
-def _saved(snapshots: Snapshots, values: dict[str, np.ndarray]) -> State:
-    """Return the state that `_state` wrote."""
-    ends = np.cumsum([len(s) for s in snapshots])
-
-    def state(atoms: Sequence[sympy.Expr], snapshot: int, _points: np.ndarray) -> dict[str, np.ndarray]:
-        return {str(a): np.split(values[str(a)], ends[:-1])[snapshot] for a in atoms}
-
-    return state
+    return _rebuild(told, snapshots, dataset["covariance"].to_numpy(), arrays)
 
 
 def _describe(result: Result) -> dict[str, Any]:
@@ -110,12 +87,8 @@ def _describe(result: Result) -> dict[str, Any]:
         "fields": list(equation.given),
         "columns": list(result.snapshots[0].columns),
         "model": result.model,
-        "kernels": {latent: kernel_to_dict(k) for latent, k in result.problem.layout.kernels},
         "values": result.values,
-        "smoothed": {
-            f: {"kernel": kernel_to_dict(s.problem.layout.kernels[0][1]), "values": s.values}
-            for f, s in result.smoothed.items()
-        },
+        "reason": result.reason,
         "evidence": result.evidence,
         "status": str(result.status),
         "explanation": result.explanation,
@@ -126,9 +99,7 @@ def _describe(result: Result) -> dict[str, Any]:
     }
 
 
-def _rebuild(
-    told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, state: dict[str, np.ndarray]
-) -> Result:
+def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays) -> Result:
     equation = Equation.parse(
         told["text"],
         fields=told["fields"],
@@ -136,17 +107,11 @@ def _rebuild(
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
     )
-    kernels = {latent: kernel_from_dict(k) for latent, k in told["kernels"].items()}
-    smoothed = {
-        f: SmoothedField(smoothing_problem(snapshots, f, kernel_from_dict(s["kernel"])), s["values"])
-        for f, s in told["smoothed"].items()
-    }
-    linear = with_scales(MODELS[told["model"]](equation, snapshots.fields), counts_of(kernels))
+    values: dict[str, float] = told["values"]
     return Result(
         equation=equation,
         snapshots=snapshots,
-        problem=Problem.of(linear, kernels, collect(linear, snapshots, _saved(snapshots, state))),
-        values=told["values"],
+        values=values,
         covariance=covariance,
         evidence=told["evidence"],
         status=Status(told["status"]),
@@ -154,5 +119,6 @@ def _rebuild(
         jitter=told["jitter"],
         evaluations=told["evaluations"],
         seconds=told["seconds"],
-        smoothed=smoothed,
+        fields=unpack(told["model"], equation, snapshots, values, told["learned"], arrays),
+        reason=told["reason"],
     )

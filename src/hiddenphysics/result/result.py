@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,18 +13,15 @@ from numpy.typing import ArrayLike
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
-from hiddenphysics.forward import Quantity, derived, frozen_atoms
-from hiddenphysics.inference import posterior
-from hiddenphysics.inference.data import Place, latent_time, place
 from hiddenphysics.inference.fit import Status
 from hiddenphysics.inference.parameters import NOISE
 from hiddenphysics.inference.problem import Problem
-from hiddenphysics.inference.smooth import SmoothedField
-from hiddenphysics.inference.state import first_state, posterior_mean
 from hiddenphysics.result.estimate import Estimate
+from hiddenphysics.result.fields import Fields, LinearFields
 from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
 
@@ -37,31 +33,29 @@ class Result:
     ----------
     equation, snapshots
         What was asked, and the data that answered, under the equation's names.
-    problem
-        The likelihood, by name (`Problem.negative_log_likelihood`, `Problem.gradient`).
     values
         Every learned number in natural units: parameters, ``u.variance``, ``u.length_x``, …,
         ``noise.variance``.
     covariance
-        (P, P) Laplace covariance in the order of ``problem.names``; positive numbers as logarithms.
+        (P, P) covariance in the order of ``values``; positive numbers as logarithms, 0 where none was computed.
     evidence
-        The log marginal likelihood at the optimum.
+        The log marginal likelihood at the optimum (of the flow model the restricted one).
     status, explanation
         ``converged`` or why not, and the same in a sentence.
     jitter
         What had to be added to the covariance's diagonal to factor it; 0 in the normal case.
     evaluations, seconds
-        What the fit cost.
-    smoothed
-        Each measured field smoothed by itself: the state around which the equation was linearised, at any
-        point.
+        What the fit cost; evaluations are those of the likelihood, or rounds of the flow model.
+    fields
+        The posterior of every field, as the model has learned it.
+    reason
+        Why this model was used, where nobody asked for it by name.
     recording
         The whole field on a grid, when it is known; only drawn.
     """
 
     equation: Equation
     snapshots: Snapshots
-    problem: Problem
     values: dict[str, float]
     covariance: np.ndarray
     evidence: float
@@ -70,13 +64,23 @@ class Result:
     jitter: float
     evaluations: int
     seconds: float
-    smoothed: Mapping[str, SmoothedField] = field(repr=False)
+    fields: Fields = field(repr=False)
+    reason: str = ""
     recording: Snapshots | None = field(default=None, repr=False)
 
     @property
     def model(self) -> str:
         """The forward model that was used."""
-        return self.problem.layout.model.name
+        return self.fields.model
+
+    @property
+    def problem(self) -> Problem:
+        """The likelihood, by name (`Problem.negative_log_likelihood`, `Problem.gradient`), of a linear model."""
+        if not isinstance(self.fields, LinearFields):
+            raise ModelError(
+                f"The model {self.model!r} has no likelihood by name. Identify with model='midpoint' or 'paper'."
+            )
+        return self.fields.problem
 
     @property
     def noise_std(self) -> float:
@@ -87,7 +91,7 @@ class Result:
     def parameters(self) -> dict[str, Estimate]:
         """The equation's parameters by name."""
         spread = np.sqrt(np.diagonal(self.covariance))
-        stds = dict(zip(self.problem.names, spread.tolist(), strict=True))
+        stds = dict(zip(self.values, spread.tolist(), strict=True))
         bounds = dict(self.equation.bounds)
         return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
 
@@ -96,12 +100,11 @@ class Result:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return posterior mean and standard deviation of a field, without noise, at points (N,).
 
-        The time lies between the snapshots. Fields without data are predicted like the others, and so is every
-        linear operator of the fields, such as ``"v_x - u_y"``. What the equation does not fix, like the constant
-        in a pressure, comes out as its prior has it.
+        The time lies between the snapshots, for the flow model also after them. Fields without data are predicted
+        like the others, and so is every linear operator of the fields, such as ``"v_x - u_y"``. What the equation
+        does not fix, like the constant in a pressure, comes out as its prior has it.
         """
-        quantity, here = self._quantity(field, (x, y, z), t)
-        return posterior.mean_and_std(self.problem, self.values, quantity, here)
+        return self.fields.mean_and_std(field, self._points((x, y, z)), t)
 
     def sample(
         self,
@@ -115,8 +118,29 @@ class Result:
         seed: int,
     ) -> np.ndarray:
         """Return draws (count, N) of a field from its joint posterior."""
-        quantity, here = self._quantity(field, (x, y, z), t)
-        return posterior.draws(self.problem, self.values, quantity, here, count, seed)
+        return self.fields.draws(field, self._points((x, y, z)), t, count, seed)
+
+    def simulate(self, times: ArrayLike, *, points: int = 200, draws: int = 0, seed: int = 0) -> xr.Dataset:
+        """Move what was found onwards by the identified equation, from the first snapshot (`model="flow"`).
+
+        Parameters
+        ----------
+        times
+            Increasing times, from the first snapshot onwards.
+        points
+            Grid points along each coordinate, over the region of the data.
+        draws, seed
+            How many trajectories to draw from the posterior, each with its own state and parameters; with none, the
+            posterior mean and its standard deviation, linearised.
+
+        Returns
+        -------
+        xarray.Dataset
+            Each field over (t, x, …), with ``u_std``; with draws over (draw, t, x, …).
+        """
+        from hiddenphysics.result.simulation import simulated
+
+        return simulated(self, np.atleast_1d(np.asarray(times, float)), points, draws, seed)
 
     def latex(self) -> str:
         """Return the identified equation in LaTeX, numbers with their uncertainty."""
@@ -147,6 +171,7 @@ class Result:
             "status": str(self.status),
             "explanation": self.explanation,
             "model": self.model,
+            "reason": self.reason,
             "equation": self.identified(),
             "points": [len(s) for s in self.snapshots],
             "times": self.snapshots.times.tolist(),
@@ -158,6 +183,8 @@ class Result:
     def __str__(self) -> str:
         lines = [self.identified(), "", f"status     {self.status}: {self.explanation}"]
         lines.append(f"model      {self.model}, evidence {self.evidence:.6g}, noise std {self.noise_std:.3g}")
+        if self.reason:
+            lines.append(f"why        {self.reason}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         for name, e in self.parameters.items():
@@ -187,19 +214,6 @@ class Result:
     def _numbers(self) -> dict[str, tuple[float, float | None]]:
         return {p: (e.estimate, e.std if np.isfinite(e.std) else None) for p, e in self.parameters.items()}
 
-    def _quantity(self, field: str, axes: tuple[ArrayLike | None, ...], t: float) -> tuple[Quantity, Place]:
-        model = self.problem.layout.model
-        points = self._points(axes)
-        first, last = self.snapshots.times[0], self.snapshots.times[-1]
-        if not first <= t <= last:
-            raise ModelError(
-                f"The time t = {t:g} was asked for; the model {self.model!r} knows the field between its snapshots, "
-                f"from t = {first:g} to {last:g}."
-            )
-        time = latent_time(model, self.snapshots)
-        quantity = derived(model, field, at_latent_time=time == t)
-        return quantity, place(points, self._frozen(quantity, points), time - t, time)
-
     def _points(self, axes: tuple[ArrayLike | None, ...]) -> np.ndarray:
         given = [np.asarray(a, float) for a in axes if a is not None]
         names = self.equation.coordinates
@@ -209,15 +223,6 @@ class Result:
                 f"{len(names)} ({', '.join(names)}) of one shape (N,)."
             )
         return np.stack(given, axis=1)
-
-    def _frozen(self, quantity: Quantity, points: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the state in a quantity's coefficients at any points."""
-        model = self.problem.layout.model
-        atoms = sorted(frozen_atoms(*quantity.expressions), key=str)
-        state = first_state(model, self.snapshots, self.smoothed.__getitem__)
-        if model.frozen_snapshot is None:
-            return posterior_mean(self.problem, self.values, state)(atoms, 0, points)
-        return state(atoms, model.frozen_snapshot, points)
 
 
 def _finite(value: float) -> float | None:

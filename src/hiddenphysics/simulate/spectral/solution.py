@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax.numpy as jnp
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.equation import Equation
@@ -22,6 +21,9 @@ from hiddenphysics.simulate.spectral.driver import Segment, march
 from hiddenphysics.simulate.spectral.flow import Flow
 from hiddenphysics.simulate.spectral.growth import check_well_posed
 from hiddenphysics.simulate.spectral.initial import initial_state
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 Profile = Callable[..., ArrayLike]
 
@@ -102,6 +104,8 @@ def simulate(
 def _dataset(
     flow: Flow, segments: Sequence[Segment], values: Mapping[str, float], tolerance: float
 ) -> xr.Dataset:
+    import xarray as xr
+
     coordinates = flow.equation.coordinates
     solution = np.stack([segment.fields for segment in segments], axis=1)
     axes = dict(zip(coordinates, flow.grid.axes, strict=True))

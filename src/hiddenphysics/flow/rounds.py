@@ -1,0 +1,236 @@
+"""Rounds of linearise, tune, solve: Gauss–Newton in state and parameters with the prior learned on the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.flow.box import LEAST_NOISE
+from hiddenphysics.flow.linear import Reduced, posterior, reduce
+from hiddenphysics.flow.motion import Latent, Path, linearised, predictions
+from hiddenphysics.flow.posterior import covariance_of
+from hiddenphysics.flow.prior import Prior
+from hiddenphysics.flow.smooth import bounds_of
+from hiddenphysics.flow.start import Setting
+from hiddenphysics.flow.task import Task
+from hiddenphysics.flow.tune import Objective, Tuned, tune
+
+MOST_ROUNDS = 25
+SETTLED = 0.01
+"""Rounds end when the parameters move by less than this many standard deviations, in any combination."""
+
+SHORTEST = 2.0**-7
+"""Smallest part of a step that is tried."""
+
+LEAST_PART = 0.1
+"""Smallest part to which a step is relaxed."""
+
+TIME_ERROR = 0.05
+"""Error of the steps in time that is accepted, in standard deviations of the noise."""
+
+NEGLIGIBLE = 1e-5
+"""Prior variance, in units of the field's, of a latent that is as good as zero."""
+
+MOST_STEPS = 4096
+
+
+@dataclass(frozen=True)
+class Point:
+    """A place in the search: states (W, F·K), parameters (P,), the prior's vector (H,)."""
+
+    z: np.ndarray
+    parameters: np.ndarray
+    theta: np.ndarray
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round found at the point where it linearised.
+
+    Attributes
+    ----------
+    point
+        Where the round ended.
+    step
+        (P,) the generalised least squares step, before damping.
+    information
+        (P, P).
+    part
+        Which part of the step was taken.
+    misfit
+        Root mean square of the residuals at the end, in units of the fields' sizes.
+    """
+
+    point: Point
+    tuned: Tuned
+    data: Reduced
+    step: np.ndarray
+    information: np.ndarray
+    part: float
+    misfit: float
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """Standard deviations of the parameters."""
+        return np.sqrt(np.diagonal(covariance_of(self.information)))
+
+    @property
+    def settled(self) -> bool:
+        """Whether the step was next to nothing, as the data see it: weak directions may hide a strong one."""
+        return bool(self.step @ self.information @ self.step < SETTLED**2)
+
+
+@dataclass(frozen=True)
+class Search:
+    """All that stays the same during the rounds in one box.
+
+    Attributes
+    ----------
+    scale, limits
+        Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
+    dt
+        Length of a step in time.
+    slope
+        (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
+    """
+
+    task: Task
+    prior: Prior
+    setting: Setting
+    scale: np.ndarray
+    limits: np.ndarray
+    dt: float
+    slope: np.ndarray
+    level: np.ndarray = field(init=False)
+    path: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        means = np.array([float(np.mean(self.task.values[:, :, g])) for g in range(len(self.task.measured))])
+        level = np.zeros(len(self.task.state))
+        level[list(self.task.measured)] = means**2
+        object.__setattr__(self, "level", level)
+        object.__setattr__(self, "path", self.task.path(self.dt))
+
+    def latent(self, z: np.ndarray) -> Latent:
+        """Amplitudes with the envelopes of this box."""
+        return Latent(*map(jnp.asarray, (z, self.setting.envelope, self.setting.ends)))
+
+    def predict(self, z: np.ndarray, parameters: np.ndarray, path: Path | None = None) -> np.ndarray:
+        """Weighted rows (W, N) of the predictions."""
+        found = predictions(self.setting.motion, self.latent(z), jnp.asarray(parameters), path or self.path)
+        return self.task.rows(np.asarray(found))
+
+    def linear(self, at: Point) -> Reduced:
+        """Return the linear model around a point: y − φ + A z̄ = A z + B d + ε."""
+        found = linearised(self.setting.motion, self.latent(at.z), jnp.asarray(at.parameters), self.path)
+        value, A, B = (self.task.rows(np.asarray(part)) for part in found)
+        y = self.task.scaled - value + np.einsum("wnk,wk->wn", A, at.z)
+        known = None if self.task.known is None else jnp.asarray(self.task.known)
+        count = jnp.asarray(float(self.task.count))
+        return reduce(jnp.asarray(A), jnp.asarray(B), jnp.asarray(y), count, known)
+
+    def objective(self, data: Reduced) -> Objective:
+        """Return the restricted likelihood of a linear model."""
+        return Objective(self.prior, self.setting.features, self.level, data)
+
+    def bounds(self) -> np.ndarray:
+        """Bounds of the prior's vector in this box."""
+        count = len(self.prior.latents)
+        shortest, longest = (np.tile(v, (count, 1)) for v in (self.setting.shortest, self.setting.longest))
+        bounds = bounds_of(self.prior, shortest, np.minimum(longest, self.task.region.extent))
+        least = LEAST_NOISE[len(self.prior.coordinates)]
+        bounds[-1, 0] = np.log(max(self.setting.quietest - self.task.quiet, least))
+        for row, size in enumerate(self.task.sizes):
+            bounds[row * self.prior.per_latent] += 2 * np.log(size)
+        return bounds
+
+    def carried(self, at: Point) -> bool:
+        """Whether the box still carries the prior that the point has reached."""
+        return self.setting.carries(self.lengths(at), self.task.region.extent, self.noise(at))
+
+    def noise(self, at: Point) -> float:
+        """Smallest variance that a value has at a point, in units of the field's."""
+        return self.task.quiet + float(np.exp(at.theta[-1]))
+
+    def lengths(self, at: Point) -> np.ndarray:
+        """Lengths (F, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest."""
+        lengths = self.prior.lengths(at.theta)
+        relative = np.exp(at.theta[:-1][:: self.prior.per_latent]) / self.task.sizes**2
+        says = relative > NEGLIGIBLE
+        return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
+
+    def round(self, at: Point, before: Round | None = None) -> Round:
+        """Linearise, tune, solve, and take as much of the step as lowers the true objective.
+
+        Steps that overshoot and come back, as they do where the noise lets the state bend, are relaxed by what the
+        round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
+        """
+        data = self.linear(at)
+        objective = self.objective(data)
+        tuned = tune(objective, at.theta, self.bounds())
+        spectrum, noise = objective.spectrum(tuned.theta), np.exp(tuned.theta[-1])
+        variance = noise if self.task.known is None else noise + self.task.known
+        held = np.maximum(np.asarray(spectrum), 1e-300)
+        information = np.asarray(tuned.at.information)
+        # A proximal term: directions that the data do not see stay where they are.
+        towards = information @ np.asarray(tuned.at.estimate) - self.slope
+        step = np.linalg.solve(information + np.diag(1.0 / self.scale**2), towards)
+        mean, slope = (np.asarray(v) for v in posterior(data, spectrum, jnp.asarray(noise)))
+
+        def moved(part: float) -> tuple[Point, float, float]:
+            parameters = np.clip(at.parameters + part * step, self.limits[:, 0], self.limits[:, 1])
+            z = mean - slope @ (parameters - at.parameters)
+            residual = self.task.scaled - self.predict(z, parameters)
+            sum_of_squares = float(np.sum(residual**2))
+            merit = float(np.sum(residual**2 / variance)) + float(np.sum(z**2 / held))
+            return Point(z, parameters, tuned.theta), merit, float(np.sqrt(sum_of_squares / self.task.count))
+
+        part = 1.0 if before is None else _relaxed(before, step, information)
+        _, still, _ = moved(0.0)
+        point, merit, misfit = moved(part)
+        while part > SHORTEST and not merit <= still + 1e-3 * abs(still) + 1.0:
+            part /= 2
+            point, merit, misfit = moved(part)
+        return Round(point, tuned, data, step, information, part, misfit)
+
+    def fine_enough(self, at: Point, tolerance: float) -> float:
+        """Return the longest step in time, among halvings, whose error at the stops is below the tolerance."""
+        dt = self.dt
+        coarse = self.predict(at.z, at.parameters, self.task.path(dt))
+        total = float(np.ptp(self.task.windows, axis=1).max())
+        while total / dt < MOST_STEPS:
+            fine = self.predict(at.z, at.parameters, self.task.path(dt / 2))
+            error = float(np.max(np.abs(fine - coarse)))
+            if error < 15 * tolerance:
+                return dt / 2 if error > tolerance else dt
+            coarse, dt = fine, dt / 2
+        return dt
+
+
+def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
+    """Return the part of a step that two steps in a row suggest; the whole of it unless they disagree."""
+    change = step - before.step
+    size = change @ information @ change
+    if not size > 0 or before.step @ information @ step >= 0:
+        return 1.0
+    return float(np.clip(-before.part * (before.step @ information @ change) / size, LEAST_PART, 1.0))
+
+
+def run(
+    search: Search, at: Point, say: Callable[[str], None], most: int = MOST_ROUNDS
+) -> tuple[Search, list[Round]]:
+    """Repeat rounds until the parameters settle, or the lengths leave what the box carries."""
+    rounds: list[Round] = []
+    for _ in range(most):
+        tolerance = float(np.clip(TIME_ERROR * np.sqrt(search.noise(at)), 1e-8, 1e-4))
+        search = replace(search, dt=search.fine_enough(at, tolerance))
+        rounds.append(search.round(at, rounds[-1] if rounds else None))
+        at = rounds[-1].point
+        say(f"round {len(rounds)}")
+        lost = not np.all(np.isfinite(at.parameters)) or not np.isfinite(rounds[-1].misfit)
+        if lost or rounds[-1].settled or not search.carried(at):
+            break
+    return search, rounds
