@@ -158,8 +158,8 @@ def test_reaction_and_diffusion_in_two_dimensions() -> None:
     }
     box = {"x": (-np.pi, np.pi), "y": (-np.pi, np.pi)}
     truth = {"a": 0.1, "b": 1.0}
-    run = simulate(equation, start, box=box, shape=24, times=[0.0, 0.5, 0.55], parameters=truth)
-    pair = hp.read(run)[1:].subsample(90, seed=0)
+    run = simulate(equation, start, box=box, shape=24, times=[0.0, 0.5, 0.54], parameters=truth)
+    pair = hp.read(run)[1:].subsample(150, seed=0)
     result = hp.identify(equation, pair, model="midpoint", kernel=hp.SquaredExponential())
     assert max(errors(result, **truth)) < 0.01
 

@@ -105,7 +105,7 @@ def test_bounds_and_constants_are_words_of_the_equation(csv):
     [
         (("--pde", "u_t - b*u_xx + sn(u)"), exits.EQUATION, "did you mean sin"),
         (("--pde", "v_t - b*v_xx; w_t = v"), exits.DATA, "field 'u', which the equation does not have"),
-        (("--pde", HEAT, "--model", "paper", "--kernel", "matern:1.5"), exits.MODEL, "Use a smoother kernel"),
+        (("--pde", HEAT, "--kernel", "matern:1.5"), exits.MODEL, "Use a smoother kernel"),
         (("--pde", HEAT, "--kernel", "wavy"), exits.MODEL, "needed is one of squared_exponential"),
         (("--pde", HEAT, "--constant", "c"), exits.EQUATION, "needed is NAME=NUMBER"),
         (("--pde", HEAT, "--field", "u"), exits.DATA, "needed is NAME=COLUMN"),

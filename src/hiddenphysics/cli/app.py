@@ -36,8 +36,8 @@ Model = Annotated[str, typer.Option(help="Forward model: auto, flow, midpoint or
 Kernel = Annotated[
     str | None,
     typer.Option(
-        help="Prior: squared_exponential, matern:NU, rational_quadratic, sech, periodic:PERIOD; sums with +, shortest scale "
-        "first.",
+        help="Prior: squared_exponential, matern:NU, rational_quadratic, sech, periodic:PERIOD; sums with +, shortest "
+        "scale first.",
         show_default=False,
     ),
 ]

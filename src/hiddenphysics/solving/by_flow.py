@@ -86,4 +86,7 @@ def _by_field(asked: Asked, kernel: Kernels | None) -> Mapping[str, Kernel] | No
             f"Several kernels were given for {several[0]!r}; the flow model takes one per field. Give one, or none: "
             "then the evidence chooses."
         )
-    return {f: one if isinstance(one, Kernel) else one[0] for f, one in chosen.items()}
+    kernels = {f: one if isinstance(one, Kernel) else one[0] for f, one in chosen.items()}
+    for f, one in kernels.items():
+        one.check_smooth_enough(asked.equation.order, f)
+    return kernels
