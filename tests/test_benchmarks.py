@@ -1,14 +1,17 @@
 """Small versions of the benchmarks: they run, and what they measure is right."""
 
 import sys
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from benchmarks import likelihood, memory, paper_pairs
+from benchmarks import likelihood, memory, paper_pairs, random_motion
 from hiddenphysics.demo import burgers_recording
+from hiddenphysics.studies import STUDIES
+from hiddenphysics.studies.plan import Plan
+from hiddenphysics.studies.recordings import Library
 
 
 def test_the_plain_likelihood_is_the_same_function():
@@ -32,26 +35,53 @@ def test_memory_stays_near_that_of_a_few_matrices():
     assert matrices < 15
 
 
+def drawn(recording, study, index):
+    return recording[index : index + 2].subsample(study.points, seed=index)
+
+
+def near_the_papers_medians(study, rows, rel):
+    for name, published in study.tables[0].cells[0].paper.items():
+        assert np.median([row[name] for row in rows]) == pytest.approx(published.median, rel=rel[name])
+
+
 def test_the_papers_statistics_on_our_own_data():
     """Three pairs of our exact Burgers field: near the paper's medians, and no optimum that the truth could beat."""
+    study = STUDIES["burgers"]
     recording = burgers_recording()
-    rows = [paper_pairs.fit_pair("burgers", recording, index) for index in (10, 40, 70)]
+    rows = [paper_pairs.fit_pair(study, drawn(recording, study, index)) for index in (10, 40, 70)]
     assert {row["status"] for row in rows} == {"converged"}
-    assert max(row["gain"] for row in rows) < 0.05
-    assert np.median([row["a"] for row in rows]) == pytest.approx(1.0379, rel=0.03)
-    assert np.median([row["b"] for row in rows]) == pytest.approx(0.0976, rel=0.05)
-    assert "false optima 0" in paper_pairs.table("burgers", rows)
+    assert max(row["gain"] for row in rows) < paper_pairs.TOLERANCE
+    near_the_papers_medians(study, rows, {"a": 0.03, "b": 0.05})
+    assert "3 pairs, converged, false optima 0," in paper_pairs.line("burgers", rows)
+    worse = [*rows, rows[0] | {"gain": 2.0, "status": "not_converged"}]
+    assert paper_pairs.line("burgers", worse).endswith("false optima 1, largest gain 2")
+
+
+def test_a_false_optimum_is_seen():
+    """A fit whose numbers were spoilt can be beaten from the truth."""
+    study = STUDIES["burgers"]
+    result = hp.identify(study.equation, drawn(burgers_recording(), study, 10), model="paper")
+    layout, spoilt = result.problem.layout, dict(result.values) | {"a": 0.5}
+    value = float(result.problem.objective(layout.vector(spoilt))[0])
+    false = replace(result, evidence=-value)
+    assert paper_pairs.gain_from_truth(false, study.truth) > 1.0
 
 
 def test_reference_data_give_the_papers_medians_roughly(shared):
-    """A few pairs of two of the original files, when they are at hand."""
-    folder: Path = shared("data")
-    for name, count in (("burgers", 101), ("schrodinger", 501)):
-        recording = hp.read(folder / paper_pairs.PROBLEMS[name].file)
-        rows = [
-            paper_pairs.fit_pair(name, recording, k)
-            for k in np.linspace(5, count - 2, 4).astype(int).tolist()
-        ]
-        for p, (_, median, _) in paper_pairs.PROBLEMS[name].paper.items():
-            assert np.median([row[p] for row in rows]) == pytest.approx(median, rel=0.06)
-        assert max(row["gain"] for row in rows) < 0.05
+    """A few pairs of the original Schrödinger file, when it is at hand, drawn as `reproduce` draws them."""
+    study = STUDIES["schrodinger"].restricted(("paper",), 3)
+    plan = Plan((study,), Library(shared("data")))
+    units = plan.of_cell(study, study.tables[0].cells[0], "paper")
+    results = [hp.identify(study.equation, plan.draw(unit), model="paper") for unit in units]
+    rows = [{p: e.estimate for p, e in result.parameters.items()} for result in results]
+    near_the_papers_medians(study, rows, dict.fromkeys(study.truth, 0.06))
+
+
+def test_a_short_walk_tells_its_order():
+    """A tenth of the steps, a third of the bins, the quickest model: α is √2, found to some per cent."""
+    row = random_motion.fit("levy", 0, "flow", steps=100_000, bins=30)
+    assert row["status"] == "converged"
+    assert row["alpha"] == pytest.approx(np.sqrt(2), rel=0.03)
+    text = random_motion.table("levy", [row, row | {"alpha": 1.5, "alpha covered": False}])
+    assert "levy: 2 seeds, converged" in text
+    assert "truth 1.4142, paper 1.4130, covered 50 %" in text

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks.paper_pairs import PROBLEMS
 from hiddenphysics.cli.app import app
 from hiddenphysics.cli.variadic import spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
+from hiddenphysics.studies import STUDIES
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,9 +75,9 @@ def test_the_papers_numbers_are_the_papers():
     names = {
         "Burgers": "burgers",
         "Korteweg–de Vries": "kdv",
-        "Kuramoto–Sivashinsky": "kuramoto_sivashinsky",
+        "Kuramoto–Sivashinsky": "ks",
         "nonlinear Schrödinger": "schrodinger",
     }
     for title, name in names.items():
-        medians = [median for _, median, _ in PROBLEMS[name].paper.values()]
+        medians = [p.median for p in STUDIES[name].tables[0].cells[0].paper.values()]
         assert [float(v) for v in rows[title].split(",")] == medians

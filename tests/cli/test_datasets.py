@@ -154,14 +154,3 @@ def test_extract_and_picture_are_written_once(small_run, typed, tmp_path, monkey
     too_many = typed("extract", tmp_path / "more.npz", *words)
     assert too_many.exit_code == 4
     assert "Asked for 12 snapshots" in too_many.stderr
-
-
-def test_help_loads_nothing_heavy():
-    code = (
-        "import sys\nfrom hiddenphysics.cli.app import app\n"
-        "try: app(['datasets', 'make', '--help'])\n"
-        "except SystemExit: pass\n"
-        "print(sorted({'jax', 'scipy', 'xarray', 'numpy', 'hiddenphysics.datasets'} & set(sys.modules)))"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip().splitlines()[-1] == "[]"

@@ -5,7 +5,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from hiddenphysics.studies import STUDIES, Outcome, report, tabulate
+from hiddenphysics.studies import STUDIES, Outcome, limits, report, tabulate
 from hiddenphysics.studies.page.markup import equation, tag
 from hiddenphysics.studies.page.tables import shade, table
 from hiddenphysics.studies.plan import Plan
@@ -45,6 +45,9 @@ def made_up(studies):
         study = plan.study(unit.study)
         drawn = (*plan.draw(unit).fields, *study.picture.hidden) if unit.picture else ()
         rows[unit.key] = made_up_row(dict(study.truth), (k % 7) - 3, drawn, len(study.fields) == 2)
+        if plan.task(unit).noises:
+            half = {p: 0.005 * v for p, v in study.truth.items()}
+            rows[unit.key]["bounds"] = {f"{noise:g}": half for noise in study.noises}
         if unit.model == "flow" and unit.study == "kdv":
             rows[unit.key] = {
                 "parameters": {},
@@ -78,8 +81,8 @@ def test_the_page_is_well_formed_and_whole(page):
     assert checker.stack == []
     # Seven figures, one in two parts; the overview; six charts of gaps.
     assert checker.counts["svg"] == 8 + 1 + 6
-    # Eleven tables, two of single fits, and the equations of seven figures.
-    assert checker.counts["table"] == 13 + 7
+    # Eleven tables, two of single fits, the equations of seven figures, the limit below four tables.
+    assert checker.counts["table"] == 13 + 7 + 4
     assert set(STUDIES) <= set(checker.ids)
     assert len(checker.ids) == len(set(checker.ids))
 
@@ -118,7 +121,7 @@ def test_markdown_and_data_hold_the_same_tables(folder, outcome):
             name = line.split("(")[1].rstrip(")")
             assert (folder / name).read_bytes().startswith(b"\x89PNG")
     rows = [line.count("|") for line in text.splitlines() if line.startswith("|")]
-    assert set(rows) == {5, 6, 7}  # one, two or three parameters
+    assert set(rows) == {5, 6, 7, 11}  # one, two or three parameters; the limit
 
 
 def test_the_same_fits_make_the_same_page(tmp_path):
@@ -132,7 +135,22 @@ def test_a_table_without_any_fit_still_shows_the_papers_numbers():
     found = tabulate(Outcome(Plan((study,), MadeUp()), {}))["studies"][0]["tables"][0]
     text = table(found, study)
     assert "<b>1.0379</b>" in text
-    assert "159 to do" in text
+    assert "100 to do" in text
+
+
+def test_the_limit_is_told_below_statistics_only(page, folder):
+    for text in (page, (folder / "report.md").read_text()):
+        assert text.count(limits.NOTE) == text.count(limits.TITLE + ".") == 4
+        assert all(word in text for word in limits.HEAD)
+    line = next(
+        v for v in (folder / "report.md").read_text().splitlines() if v.startswith("| 5 % noise | 2 | 0 |")
+    )
+    # Two fits of Burgers, each wrong by whole per cents, a per cent of deviation; the bound is half of that.
+    _, _, pairs, weak, lost, error, within, ratio, bias, covered, seconds, _ = map(str.strip, line.split("|"))
+    assert (pairs, weak, lost, within, seconds) == ("2", "0", "0", "–", "1.0")
+    first, second = (float(v) for v in ratio.split(","))
+    assert first == second
+    assert all(part.count(",") == 1 for part in (error, bias, covered))
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hiddenphysics.errors import DataError
+from hiddenphysics.studies import STUDIES
 from hiddenphysics.studies.plan import Plan, Unit, starts
 from hiddenphysics.studies.recordings import Library
 from hiddenphysics.studies.study import Published
@@ -63,6 +65,26 @@ def test_a_clean_draw_is_the_field_at_the_right_times(plan):
         assert snapshot["u"] == pytest.approx(np.interp(snapshot["x"], X, heat(snapshot.t)))
 
 
+def test_known_errors_reach_the_worker_and_are_no_field_to_draw(tmp_path):
+    """Histograms have errors that are known; our own data sets and a user's file both bring them along."""
+    x = np.linspace(-1, 1, 20)
+    np.savez(
+        tmp_path / "counted.npz", t=TIMES, x=x, u=np.cos(x + TIMES[:, None]), u_std=np.full((7, 20), 0.1)
+    )
+    own = STUDIES["brownian"]
+    for study, library in (
+        (small_study(points=(9, 8)), Library(tmp_path / "counted.npz")),
+        (own, Library(folder=tmp_path)),
+    ):
+        plan = Plan((study,), library)
+        unit = next(u for u in plan.units if u.picture)
+        task = plan.task(unit)
+        for (_, _, columns), snapshot in zip(task.columns, plan.draw(unit), strict=True):
+            assert set(columns) == {"u", "u_std"}
+            assert np.array_equal(columns["u_std"], snapshot.stds["u"])
+        assert task.drawn == ("u",)
+
+
 def test_a_digest_follows_what_a_fit_depends_on(tmp_path):
     file = write_recording(tmp_path)
     study = small_study()
@@ -73,7 +95,10 @@ def test_a_digest_follows_what_a_fit_depends_on(tmp_path):
     for change in ({"equation": "u_t - b*u_xx = 0 "}, {"points": (15, 15)}, {"fitted": False}):
         assert small_study(**change).digest(data) != study.digest(data)
     assert study.restricted(None, 2).digest(data) == study.digest(data)
+    # Other noise levels are other bounds of the clean fits.
     cells = study.tables[0].cells
+    quiet = small_study(tables=(replace(study.tables[0], cells=cells[:1]),))
+    assert quiet.digest(data) != study.digest(data)
     cells[0].paper.update({"b": Published(9.0)})
     assert study.digest(data) == small_study().digest(data)
 
@@ -93,8 +118,6 @@ def test_original_files_are_found_in_a_folder_and_own_data_otherwise(tmp_path):
 
 
 def test_the_shipped_extract_stands_in_for_the_long_run(tmp_path):
-    from hiddenphysics.studies import STUDIES
-
     study = STUDIES["navier-stokes"]
     library = Library(folder=tmp_path)
     assert library.recording(study).label == "cylinder_extract"

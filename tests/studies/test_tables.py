@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from hiddenphysics.studies import Outcome, tabulate
-from hiddenphysics.studies.plan import Plan
+from hiddenphysics.studies.limits import closeness
+from hiddenphysics.studies.plan import Plan, Unit
 from hiddenphysics.studies.recordings import Library
 from hiddenphysics.studies.tables import summarise
 from hiddenphysics.studies.words import counted, duration, number, percent
@@ -57,6 +58,59 @@ def test_the_score_counts_numbers_closer_than_the_papers(plan):
 def test_the_order_in_which_fits_finish_does_not_matter(plan):
     rows = {u.key: made_up_row({"b": TRUTH}, 0.1 * k) for k, u in enumerate(plan.units)}
     assert tabulate(Outcome(plan, rows)) == tabulate(Outcome(plan, dict(reversed(rows.items()))))
+
+
+def test_the_limit_by_hand():
+    """Errors 2 % and -1 % of 2 with deviations of 1 %, bounds 0.5 % and 1 %: everything can be counted."""
+    noisy = [made_up_row({"b": 2.0}, k) for k in (2.0, -1.0, 30.0, 40.0)]
+    noisy[2]["status"], noisy[3]["status"] = "weakly_identified", "not_converged"
+    noisy[1]["status"] = "at_bound"
+    clean = [{"bounds": {"0.05": {"b": bound}}} for bound in (0.01, 0.02, 0.02, 0.02)]
+    found = closeness(noisy, clean, {"b": 2.0}, 0.05)
+    counts = {"pairs": 4, "identified": 2, "weak": 1, "bounded": 2, "seconds": 1.0}
+    assert counts.items() <= found.items()
+    b = found["parameters"]["b"]
+    assert b["error"] == pytest.approx(0.015)
+    assert b["ratio"] == pytest.approx(np.sqrt((0.04**2 + 0.02**2) / (0.01**2 + 0.02**2)))
+    assert b["bias"] == pytest.approx(0.5)
+    assert (b["coverage"], b["within"]) == (0.5, None)
+
+
+def test_clean_fits_are_counted_within_a_per_cent_and_pairs_without_a_bound_have_no_ratio():
+    rows = [made_up_row({"b": 2.0}, k) for k in (0.5, -0.9, 1.5, 3.0)]
+    clean = closeness(rows, rows, {"b": 2.0}, 0.0)["parameters"]["b"]
+    assert (clean["within"], clean["ratio"], clean["bias"]) == (0.5, None, None)
+    # Of four noisy fits only the first has a clean one with a bound: its error is 0.5 %, and so is the bound.
+    partners = [{"bounds": {"0.01": {"b": 0.01}}}, {"bounds": {}}, made_up_row({"b": 2.0}, 0.0), None]
+    noisy = closeness(rows, partners, {"b": 2.0}, 0.01)
+    assert noisy["bounded"] == 1
+    assert noisy["parameters"]["b"]["ratio"] == pytest.approx(1.0)
+    assert closeness([], [], {"b": 2.0}, 0.01)["parameters"] == {}
+
+
+def test_honest_estimates_at_the_limit_have_ratio_one_and_no_bias():
+    rows = [made_up_row({"b": 1.0}, k) for k in np.random.default_rng(1).standard_normal(4000)]
+    clean = [{"bounds": {"0.01": {"b": 0.01}}}] * len(rows)
+    found = closeness(rows, clean, {"b": 1.0}, 0.01)["parameters"]["b"]
+    # Three standard errors: 1/√8000 of the ratio, 1.25/√4000 of the median.
+    assert found["ratio"] == pytest.approx(1.0, abs=0.034)
+    assert found["bias"] == pytest.approx(0.0, abs=0.06)
+
+
+def test_a_noisy_fit_takes_the_bound_of_its_own_pair(tmp_path):
+    study = small_study(models=("paper", "flow"))
+    plan = Plan((study,), Library(write_recording(tmp_path)))
+    rows = {u.key: made_up_row({"b": TRUTH}, 0.9) for u in plan.units}
+    firsts = [1, 4]
+    for first in firsts:
+        key = Unit("heat", "heat.npz", 1, 0.0, "flow", first, 0).key
+        rows[key]["bounds"] = {"0.01": {"b": 0.01 * TRUTH * first}}
+    clean, noisy = tabulate(Outcome(plan, rows))["studies"][0]["tables"][0]["cells"]
+    assert "limit" not in noisy["models"]["paper"]
+    assert clean["models"]["flow"]["limit"]["parameters"]["b"]["within"] == 1.0
+    limit = noisy["models"]["flow"]["limit"]
+    assert (limit["pairs"], limit["bounded"]) == (6, 2)
+    assert limit["parameters"]["b"]["ratio"] == pytest.approx(0.9 / np.sqrt(np.mean(np.square(firsts))))
 
 
 def test_numbers_in_words():

@@ -173,7 +173,7 @@ def reproduce(
     ] = None,
     pairs: Annotated[
         int | None,
-        typer.Option(min=1, help="At most so many pairs in every cell, evenly spaced; all by default."),
+        typer.Option(min=1, help="So many pairs in every cell, evenly spaced, instead of each table's own number."),
     ] = None,
     folder: Annotated[Path, typer.Option(help="Where fits and report are written.")] = Path("reproduction"),
     workers: Annotated[int, typer.Option(min=0, help="Processes, one thread each; 0: in this one.")] = 1,
@@ -188,6 +188,9 @@ def reproduce(
         Path | None, typer.Option(help="Where the project's own data sets are kept.", show_default=False)
     ] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run fits again that failed before.")] = False,
+    only_report: Annotated[
+        bool, typer.Option("--report", help="Fit nothing: write the report of what is done.")
+    ] = False,
     quiet: Quiet = False,
 ) -> None:
     """Make the paper's tables and figures again; a run that was stopped goes on where it was."""
@@ -206,6 +209,7 @@ def reproduce(
             data=data,
             datasets=datasets_folder,
             retry=retry,
+            only_report=only_report,
             quiet=quiet,
         )
 

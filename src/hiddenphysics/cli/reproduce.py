@@ -36,9 +36,10 @@ def reproduce_studies(
     data: Path | None,
     datasets: Path | None,
     retry: bool,
+    only_report: bool,
     quiet: bool,
 ) -> None:
-    """Run the chosen studies and write the report."""
+    """Run the chosen studies, unless only a report of what is done was asked for, and write the report."""
     if not words and not everything:
         raise DataError(
             "No study was named. Name some, as in: hiddenphysics reproduce burgers kdv; or add --all."
@@ -65,6 +66,7 @@ def reproduce_studies(
                 data=data,
                 datasets=datasets,
                 retry=retry,
+                fit=not only_report,
                 progress=_telling(say),
             )
             say("writing the report")

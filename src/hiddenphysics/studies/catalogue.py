@@ -42,7 +42,7 @@ def restrict(
 ) -> tuple[Study, ...]:
     """Return studies with the named models only; those that have none of them are left out.
 
-    `pairs` is the most that any cell may have, evenly spaced in time.
+    `pairs`, evenly spaced in time, take the place of each cell's own number; a recording that has fewer gives all.
     """
     known = dict.fromkeys(model for study in studies for model in study.models)
     for model in models:

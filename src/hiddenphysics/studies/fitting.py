@@ -9,12 +9,15 @@ import numpy as np
 
 from hiddenphysics.errors import HiddenPhysicsError
 from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.studies.bounds import bounds
 from hiddenphysics.studies.plan import Task
 
 if TYPE_CHECKING:
     from hiddenphysics.result import Result
 
 FAILED, BUILT = "failed", "built"
+IDENTIFIED = ("converged", "at_bound")
+"""How fits end whose data determine the parameters."""
 CURVE, MAP = 300, (66, 36)
 """Points of a drawn curve, and along the two sides of a drawn map."""
 
@@ -45,9 +48,12 @@ def _snapshots(task: Task) -> Snapshots:
 
 def _fitted(task: Task) -> Row:
     from hiddenphysics.identification import identify
+    from hiddenphysics.result.fields import FlowFields
 
     result = identify(task.equation, _snapshots(task), model=task.model)
     row: Row = result.summary()
+    if task.noises and isinstance(result.fields, FlowFields) and row["status"] in IDENTIFIED:
+        row["bounds"] = bounds(result.fields.fit, result.snapshots, task.spread, task.noises)
     if task.drawn:
         row["curves"] = {field: _curves(result, field) for field in task.drawn}
     return row

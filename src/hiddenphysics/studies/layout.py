@@ -10,17 +10,38 @@ Quartiles = Mapping[str, tuple[float, float, float]]
 """Parameter -> first quartile, median, third quartile."""
 
 NOISES = {"clean": 0.0, "1 % noise": 0.01, "5 % noise": 0.05}
-GAP_PAIRS = 25
+GAP_PAIRS = 20
 """The paper fits one pair for each gap; so many, evenly spaced in time, make a median."""
 
 
-def statistics(place: str, clean: Quartiles, one: Quartiles, five: Quartiles) -> Table:
-    """Return a table of statistics over all neighbouring snapshots, at three noise levels."""
+def statistics(
+    place: str, clean: Quartiles, one: Quartiles, five: Quartiles, *, pairs: int, published: int
+) -> Table:
+    """Return a table of statistics over neighbouring snapshots, at three noise levels.
+
+    Parameters
+    ----------
+    clean, one, five
+        The paper's numbers without noise, at 1 % and at 5 %.
+    pairs
+        How many pairs are fitted, evenly spaced in time, unless another number is asked for.
+    published
+        How many the paper has fitted.
+    """
     cells = tuple(
-        Cell("", word, 1, noise, {p: Published(median, q1, q3) for p, (q1, median, q3) in numbers.items()})
+        Cell(
+            "",
+            word,
+            1,
+            noise,
+            {p: Published(median, q1, q3) for p, (q1, median, q3) in numbers.items()},
+            pairs=pairs,
+        )
         for (word, noise), numbers in zip(NOISES.items(), (clean, one, five), strict=True)
     )
-    return Table(place, "Statistics over all pairs of neighbouring snapshots", cells)
+    return Table(
+        place, f"Statistics over pairs of neighbouring snapshots, in the paper {published} of them", cells
+    )
 
 
 def gaps(

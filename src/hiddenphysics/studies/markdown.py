@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hiddenphysics.studies import limits
 from hiddenphysics.studies.study import Study
 from hiddenphysics.studies.words import MODELS, counted, coverage, number, percent, quartiles, score_sentence
 
@@ -37,7 +38,17 @@ def _study(found: Mapping[str, Any], study: Study, pictures: Sequence[str]) -> l
         lines += [f"![{study.picture.title}]({picture})", ""]
     for table in found["tables"]:
         lines += [f"### {table['place']}: {table['title']}", "", *_table(table, study), ""]
+        lines += _limits(table)
     return lines
+
+
+def _limits(table: Mapping[str, Any]) -> list[str]:
+    found = list(limits.lines_of(table))
+    if not found:
+        return []
+    head = [_line(["", *limits.HEAD]), _line(["---"] * (1 + len(limits.HEAD)))]
+    body = [_line([noise, *numbers]) for noise, numbers in found]
+    return [f"{limits.TITLE}.", "", *head, *body, "", limits.NOTE, ""]
 
 
 def _table(table: Mapping[str, Any], study: Study) -> list[str]:

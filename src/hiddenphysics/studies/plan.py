@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,8 +10,9 @@ import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.studies.bounds import spread_of
 from hiddenphysics.studies.recordings import Library, Recording
-from hiddenphysics.studies.study import Cell, Study
+from hiddenphysics.studies.study import FLOW, Cell, Study
 
 DRAWS = 100_000
 """Distance between the seeds of two draws: more than any recording has snapshots."""
@@ -50,11 +51,14 @@ class Task:
     Attributes
     ----------
     columns
-        Time, coordinates by name and fields by name of each snapshot.
+        Time, coordinates by name, and fields and their known errors by name, of each snapshot.
     fitted
         Whether to fit, or only to build the likelihood.
     drawn
         Fields whose posterior is wanted for a picture; none for most fits.
+    noises, spread
+        Noise levels at which the limit of accuracy is wanted, and what they are relative to: the standard deviation
+        of each field over the whole pair. Empty for all but clean fits of the flow.
     """
 
     key: str
@@ -63,6 +67,8 @@ class Task:
     columns: tuple[tuple[float, dict[str, np.ndarray], dict[str, np.ndarray]], ...]
     fitted: bool
     drawn: tuple[str, ...]
+    noises: tuple[float, ...]
+    spread: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -119,8 +125,7 @@ class Plan:
 
     def draw(self, unit: Unit) -> Snapshots:
         """Return the two snapshots as the models see them: noise relative to the whole field, then points."""
-        study = self.study(unit.study)
-        pair = self._recording(study, unit).take([unit.first, unit.first + unit.steps])
+        study, pair = self.study(unit.study), self._whole(unit)
         seed = unit.seed * DRAWS + unit.first
         if unit.noise:
             # Another stream than that of the points; the same for all levels, so that these differ in size only.
@@ -129,12 +134,12 @@ class Plan:
 
     def task(self, unit: Unit) -> Task:
         """Return what a worker needs for a fit."""
-        study = self.study(unit.study)
-        columns = tuple(
-            (s.t, {c: s[c] for c in s.coordinates}, {f: s[f] for f in s.fields}) for s in self.draw(unit)
-        )
-        drawn = (*columns[0][2], *study.picture.hidden) if unit.picture else ()
-        return Task(unit.key, study.equation, unit.model, columns, study.fitted, drawn)
+        study, pair = self.study(unit.study), self.draw(unit)
+        columns = tuple((s.t, {c: s[c] for c in s.coordinates}, {c: s[c] for c in s.columns}) for s in pair)
+        drawn = (*pair.fields, *study.picture.hidden) if unit.picture else ()
+        noises = study.noises if unit.model == FLOW and not unit.noise else ()
+        spread = spread_of(self._whole(unit)) if noises else {}
+        return Task(unit.key, study.equation, unit.model, columns, study.fitted, drawn, noises, spread)
 
     def _all(self, study: Study) -> Iterator[Unit]:
         for table in study.tables:
@@ -145,6 +150,11 @@ class Plan:
                     except DataError:
                         continue  # the report says which recording a cell waits for
         yield from self.of_picture(study)
+
+    def _whole(self, unit: Unit) -> Snapshots:
+        """Return the two snapshots of a fit at all their points, clean."""
+        recording = self._recording(self.study(unit.study), unit)
+        return recording.take([unit.first, unit.first + unit.steps])
 
     def _recording(self, study: Study, unit: Unit) -> Recording:
         names = {study.data, *(c.data for t in study.tables for c in t.cells if c.data)}

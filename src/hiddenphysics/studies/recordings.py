@@ -30,7 +30,7 @@ class Recording:
     times
         All times (T,).
     take
-        Indices of snapshots -> these snapshots, with the study's fields under the equation's names.
+        Indices of snapshots -> these snapshots: the study's fields under the equation's names, with known errors.
     """
 
     label: str

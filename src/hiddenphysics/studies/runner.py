@@ -43,6 +43,7 @@ def run(
     data: Path | None = None,
     datasets: Path | None = None,
     retry: bool = False,
+    fit: bool = True,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run studies, or what is left of them.
@@ -62,13 +63,15 @@ def run(
         An original file or a folder of them; the folder of the project's own data sets.
     retry
         Run fits again that failed before.
+    fit
+        Whether to run what is left, or to return what is there.
     """
     plan = Plan(tuple(studies), Library(data, datasets))
     checkpoint = Checkpoint(folder)
     digests = _Digests(plan)
     kept = checkpoint.read()
     rows = {u.key: kept[u.key] for u in plan.units if _usable(kept.get(u.key), digests.of(u), retry)}
-    waiting = [unit for unit in plan.units if unit.key not in rows]
+    waiting = [unit for unit in plan.units if fit and unit.key not in rows]
     clock = _Clock(plan, rows, workers)
     tell = progress or (lambda progress: None)
     tell(clock.read(_words(waiting[0]) if waiting else "nothing left to fit"))

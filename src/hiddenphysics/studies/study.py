@@ -145,6 +145,11 @@ class Study:
                         f"for {', '.join(self.truth)}, a gap of one step or more and a noise level from 0 to 1."
                     )
 
+    @property
+    def noises(self) -> tuple[float, ...]:
+        """Noise levels of the statistics, its first table, without the clean one."""
+        return tuple(dict.fromkeys(cell.noise for cell in self.tables[0].cells if cell.noise))
+
     def digest(self, data: str) -> str:
         """Return a hash of everything that a fit depends on, the data's own digest included.
 
@@ -152,18 +157,23 @@ class Study:
         """
         from importlib.metadata import version
 
-        content = [version("hiddenphysics"), self.equation, self.points, self.fields, self.fitted, data]
+        content = [
+            version("hiddenphysics"),
+            self.equation,
+            self.points,
+            self.fields,
+            self.fitted,
+            self.noises,
+            data,
+        ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def restricted(self, models: tuple[str, ...] | None = None, pairs: int | None = None) -> Study:
-        """Return the study with those of its models that are named, and with at most so many pairs in every cell."""
-        tables = tuple(
-            replace(t, cells=tuple(replace(c, pairs=_fewer(c.pairs, pairs)) for c in t.cells))
-            for t in self.tables
-        )
+        """Return the study with those of its models that are named, and with so many pairs in every cell."""
+        tables = self.tables
+        if pairs is not None:
+            tables = tuple(
+                replace(t, cells=tuple(replace(c, pairs=pairs) for c in t.cells)) for t in self.tables
+            )
         chosen = self.models if models is None else tuple(m for m in models if m in self.models)
         return replace(self, models=chosen, tables=tables)
-
-
-def _fewer(ours: int | None, asked: int | None) -> int | None:
-    return min((n for n in (ours, asked) if n is not None), default=None)

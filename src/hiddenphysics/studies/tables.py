@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.studies.fitting import Row
+from hiddenphysics.studies.limits import closeness
+from hiddenphysics.studies.plan import Unit
 from hiddenphysics.studies.runner import Outcome
-from hiddenphysics.studies.study import Cell, Published, Study, Table
+from hiddenphysics.studies.study import FLOW, Cell, Published, Study, Table
 
 CONVERGED = "converged"
 ENOUGH = 10
@@ -60,7 +63,15 @@ def _cell(outcome: Outcome, study: Study, cell: Cell) -> dict[str, Any]:
     for model, asked in units.items():
         rows = [outcome.rows[u.key] for u in asked if u.key in outcome.rows]
         found["models"][model] = _model(rows, len(asked), study.truth, cell.paper)
+        if model == FLOW:
+            clean = [_clean(outcome, u) for u in asked if u.key in outcome.rows]
+            found["models"][model]["limit"] = closeness(rows, clean, study.truth, cell.noise)
     return found
+
+
+def _clean(outcome: Outcome, unit: Unit) -> Row | None:
+    """Return the fit of the same pair, at the same points, without noise."""
+    return outcome.rows.get(replace(unit, noise=0.0).key)
 
 
 def _model(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import floor, log10
 from typing import Any
 
 MODELS = {
@@ -33,6 +34,25 @@ def percent(value: float) -> str:
         if hundred < limit:
             return f"{hundred:.{digits}f} %"
     return f"{hundred:.0f} %" if hundred < 1000 else "> 1000 %"
+
+
+def digits(value: float) -> str:
+    """Write a positive number with two digits that count, however small.
+
+    >>> digits(0.000912), digits(0.31), digits(12.34)
+    ('0.00091', '0.31', '12')
+    """
+    places = 0 if value >= 10 or not value else 1 - floor(log10(value))
+    return f"{value:.{places}f}"
+
+
+def signed(value: float) -> str:
+    """Write a number with its sign and two decimals.
+
+    >>> signed(0.456), signed(-1.0)
+    ('+0.46', '−1.00')
+    """
+    return _minus(f"{value:+.2f}")
 
 
 def quartiles(value: Mapping[str, Any]) -> str:

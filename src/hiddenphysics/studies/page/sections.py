@@ -8,7 +8,7 @@ from typing import Any
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.studies.page.markup import equation, tag
-from hiddenphysics.studies.page.tables import table
+from hiddenphysics.studies.page.tables import limit_table, table
 from hiddenphysics.studies.pictures.field import posterior
 from hiddenphysics.studies.runner import Outcome
 from hiddenphysics.studies.study import Study
@@ -40,7 +40,7 @@ def section(
         _figure(outcome, study, figures),
     ]
     for each in found["tables"]:
-        parts.append(table(each, study))
+        parts += [table(each, study), limit_table(each, study)]
         if each["place"] in charts:
             parts.append(tag("div", charts[each["place"]], class_="scroll chart"))
     return tag("section", "".join(parts), id=study.name)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from hiddenphysics.studies import limits
 from hiddenphysics.studies.page.markup import tag
 from hiddenphysics.studies.study import Study
 from hiddenphysics.studies.words import MODELS, coverage, number, percent, quartiles
@@ -39,6 +40,26 @@ def table(found: Mapping[str, Any], study: Study) -> str:
         "div", tag("table", inside), class_="scroll", tabindex="0", role="region", aria_label=found["place"]
     )
     return caption + frame + notes
+
+
+def limit_table(found: Mapping[str, Any], study: Study) -> str:
+    """Return how close the flow comes to the limit, below a table of statistics; nothing below another."""
+    lines = [
+        tag(
+            "tr",
+            tag("th", escape(noise), class_="method", scope="row") + "".join(tag("td", n) for n in numbers),
+        )
+        for noise, numbers in limits.lines_of(found)
+    ]
+    if not lines:
+        return ""
+    head = tag(
+        "tr", tag("th", ", ".join(study.symbols.values())) + "".join(tag("th", w) for w in limits.HEAD)
+    )
+    inside = tag("thead", head) + tag("tbody", "".join(lines))
+    label = f"{limits.TITLE}, {found['place']}"
+    frame = tag("div", tag("table", inside), class_="scroll", tabindex="0", role="region", aria_label=label)
+    return tag("h3", f"<b>{limits.TITLE}.</b>") + frame + tag("p", escape(limits.NOTE), class_="notes")
 
 
 def _head(found: Mapping[str, Any], study: Study, counted: bool) -> str:
