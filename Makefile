@@ -9,7 +9,7 @@ export OMP_NUM_THREADS ?= 1
 export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: demo test lint types pytest bench lock clean
+.PHONY: demo test lint types pytest bench docs lock clean
 
 demo: $(READY)
 	$(BIN)/hiddenphysics demo --plot output/demo.png --force
@@ -29,6 +29,15 @@ pytest: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
+# The site, into site/; a warning is an error. Its tools live apart from the library's.
+docs: .venv-docs/ready
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/mkdocs build --strict
+
+.venv-docs/ready: docs/requirements.txt
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/pip install --quiet --disable-pip-version-check --requirement docs/requirements.txt
+	touch $@
+
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
@@ -43,4 +52,4 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-docs site output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,252 @@
+"""The documentation tells the truth: its pages hang together, its code runs, its pictures can be drawn again.
+
+A comment on the line before a code block of a page says what is done with it here: `<!-- run -->` is run, block after
+block of a page in one place, and what it prints is compared with the `text` block right behind it. `<!-- run long -->`
+is run only where the environment holds DOCS_LONG. All Python has to compile.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import io
+import os
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+import yaml
+from typer.testing import CliRunner
+
+import hiddenphysics as hp
+from hiddenphysics.cli.app import app
+from hiddenphysics.cli.variadic import spread
+from hiddenphysics.demo import burgers_recording, two_snapshots
+from hiddenphysics.result.estimate import Estimate
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
+GALLERY = sorted(path.stem for path in (DOCS / "gallery").glob("*.py"))
+LONG = bool(os.environ.get("DOCS_LONG"))
+
+FENCE = re.compile(
+    r"(?:<!-- (?P<mark>run|run long) -->\n)?^```(?P<kind>[^`\n]*)\n(?P<body>.*?)^```$"
+    r"(?:\n+```text\n(?P<printed>.*?)^```$)?",
+    re.DOTALL | re.MULTILINE,
+)
+NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A code block of a page: its language, its text, whether it is run, and what it prints."""
+
+    kind: str
+    body: str
+    mark: str | None
+    printed: str | None
+
+
+def text_of(page: str) -> str:
+    return (DOCS / page).read_text(encoding="utf-8")
+
+
+def blocks(page: str) -> list[Block]:
+    found = (match.groupdict() for match in FENCE.finditer(text_of(page)))
+    return [Block(m["kind"], m["body"], m["mark"], m["printed"]) for m in found]
+
+
+# ---- pages hang together --------------------
+
+
+def leaves(nav: Any) -> list[str]:
+    if isinstance(nav, str):
+        return [nav]
+    return [leaf for part in (nav.values() if isinstance(nav, dict) else nav) for leaf in leaves(part)]
+
+
+def test_the_menu_holds_every_page_once() -> None:
+    menu = leaves(yaml.safe_load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+    assert sorted(menu) == PAGES
+
+
+def anchors(page: str) -> set[str]:
+    """Return the anchors of a page's headings, as the site makes them."""
+    headings = re.findall(
+        r"^#+ (.+)$", re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE), re.MULTILINE
+    )
+    return {re.sub(r"[\s-]+", "-", re.sub(r"[^\w\s-]", "", h.lower()).strip()) for h in headings}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    prose = re.sub(r"^```.*?^```$", "", text_of(page), flags=re.DOTALL | re.MULTILINE)
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose):
+        if target.startswith("http"):
+            continue
+        name, _, anchor = target.partition("#")
+        path = (DOCS / page).parent / name if name else DOCS / page
+        assert path.exists(), f"{page} links to {target}"
+        if anchor:
+            assert anchor in anchors(str(path.resolve().relative_to(DOCS))), f"{page} links to {target}"
+
+
+def test_the_first_page_says_what_the_readme_says() -> None:
+    """Its code and what it prints are run by the tests of the README."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    block = next(b for b in blocks("index.md") if b.kind == "python")
+    assert block.body in readme
+    assert block.printed in readme
+
+
+# ---- the command line --------------------
+
+
+def commands(group: Any, prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, command in group.commands.items():
+        found.append((prefix + name, command))
+        found += commands(command, f"{prefix}{name} ") if hasattr(command, "commands") else []
+    return found
+
+
+def test_every_command_and_option_is_named() -> None:
+    page = text_of("reference/cli.md")
+    for name, command in commands(typer.main.get_command(app)):
+        assert f"`{name}" in page, name
+        for option in (opt for parameter in command.params for opt in parameter.opts if opt.startswith("--")):
+            assert f"`{option}" in page, f"{name} {option}"
+
+
+# ---- code on pages --------------------
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_python_compiles(page: str) -> None:
+    for block in blocks(page):
+        if block.kind == "python":
+            compile(block.body, page, "exec")
+
+
+def same_text_and_nearly_the_same_numbers(found: str, told: str) -> None:
+    assert NUMBER.sub("#", found).split() == NUMBER.sub("#", told).split()
+    ours, theirs = (np.array([float(n) for n in NUMBER.findall(text)]) for text in (found, told))
+    np.testing.assert_allclose(ours, theirs, rtol=0.02)
+
+
+def run(block: Block, page: str, names: dict[str, Any]) -> str:
+    """Run a block of Python, or the commands in a block of shell; return what it prints."""
+    if block.kind == "python":
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(block.body, page, "exec"), names)  # noqa: S102  (our own text)
+        return printed.getvalue()
+    lines = block.body.replace("\\\n", " ").splitlines()
+    answers = [CliRunner().invoke(app, spread(shlex.split(line[2:])[1:])) for line in lines]
+    for answer in answers:
+        assert answer.exit_code == 0, answer.output
+    return "".join(answer.stdout for answer in answers)
+
+
+RUN = [page for page in PAGES if page != "index.md" and any(b.mark for b in blocks(page))]
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_code_runs_and_prints_what_the_page_says(
+    page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if "burgers.csv" in text_of(page):
+        two_snapshots(burgers_recording(), 0.01, 0).to_table().to_csv("burgers.csv", index=False)
+    names: dict[str, Any] = {}
+    for block in blocks(page):
+        if block.mark == "run" or (block.mark and LONG):
+            printed = run(block, page, names)
+            if block.printed is not None:
+                same_text_and_nearly_the_same_numbers(printed, block.printed)
+
+
+# ---- the gallery --------------------
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, DOCS / "gallery" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+SMALL = {
+    "burgers": 30,
+    "fractional_walk": 40,
+    "hidden_pressure": 16,
+    "kdv_gap": 30,
+    "schrodinger": 30,
+    "sine_gordon": 40,
+}
+LENGTHS = {"fractional_walk": 0.05, "sine_gordon": 1.5}
+"""Lengths at which the likelihood is compared; whole fits of the other scripts' equations are tested elsewhere."""
+
+
+def likelier_than_others(module: ModuleType, snapshots: hp.Snapshots, length: float) -> None:
+    """Check that the script's equation, data and truth go together, without the time of a whole fit."""
+    task = hp.problem(module.EQUATION, snapshots, model="midpoint", kernel=hp.SquaredExponential())
+    hyper = {name: length if ".length_" in name else 1.0 for name in task.names} | {"noise.variance": 1e-6}
+
+    def nll(factor: float) -> float:
+        return task.negative_log_likelihood(hyper | {p: factor * v for p, v in module.TRUTH.items()})
+
+    assert nll(1.0) < min(nll(0.7), nll(1.3))
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_gallery(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every script runs from data to picture, on few points and with a stand-in for the fit."""
+    module = script(name)
+    asked: list[hp.Snapshots] = []
+
+    def identify(equation: str, snapshots: hp.Snapshots, **choices: Any) -> Any:
+        assert equation == module.EQUATION
+        asked.append(snapshots)
+        return SimpleNamespace(
+            snapshots=snapshots,
+            status="converged",
+            parameters={name: Estimate(value, 0.1 * value) for name, value in module.TRUTH.items()},
+            identified=lambda: equation,
+            predict=lambda field, x, y=None, *, t: (np.sin(x), np.full(len(x), 0.1)),
+        )
+
+    monkeypatch.setattr(hp, "identify", identify)
+    module.main(tmp_path, SMALL[name])
+    if name in LENGTHS:
+        likelier_than_others(module, asked[0], LENGTHS[name])
+    assert (tmp_path / f"{name}.png").stat().st_size > 5_000
+
+
+def test_the_bound_state_of_the_gallery_solves_its_equation() -> None:
+    """The other exact solutions of the gallery are the library's own, and tested there."""
+    field = script("schrodinger").field
+    x, t, step = np.linspace(-3.0, 3.0, 31), 0.35, 1e-4
+    rate = (field(t + step, x) - field(t - step, x)) / (2 * step)
+    bend = (field(t, x + step) - 2 * field(t, x) + field(t, x - step)) / step**2
+    h = field(t, x)
+    np.testing.assert_allclose(1j * rate + bend / 2 + np.abs(h) ** 2 * h, 0.0, atol=1e-5)
+    np.testing.assert_allclose(field(0.0, x), 2 / np.cosh(x), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_gallery_pages_show_script_and_picture(name: str) -> None:
+    page = text_of(f"gallery/{name}.md")
+    assert f'--8<-- "{name}.py"' in page
+    assert f"images/{name}.png" in page
+    assert f"images/{name}.png" in text_of("gallery/index.md")
+    assert (DOCS / "gallery" / "images" / f"{name}.png").stat().st_size < 80_000
