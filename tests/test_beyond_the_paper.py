@@ -72,14 +72,6 @@ def test_the_flow_has_no_divergence_and_the_right_vorticity() -> None:
     assert np.max(np.abs(vorticity - exact)) < 0.05
 
 
-def test_samples_of_the_velocity_have_no_divergence_either() -> None:
-    step = 1e-3
-    x, y = places(3)
-    around = np.concatenate([x + step, x - step, x, x]), np.concatenate([y, y, y + step, y - step])
-    flow = vortices().sample("u_x + v_y", *around, t=0.45, count=4, seed=0)
-    np.testing.assert_array_equal(flow, 0.0)
-
-
 def test_a_saved_midpoint_result_predicts_the_same(tmp_path) -> None:
     loaded = hp.load(vortices().save(tmp_path / "flow.nc"))
     for field, t in (("p", 0.45), ("u", 0.4)):
@@ -186,18 +178,18 @@ def test_a_flow_in_three_dimensions_by_a_vector_potential() -> None:
     """The likelihood is highest at the truth, and the divergence vanishes; a whole fit takes minutes."""
     generator = np.random.default_rng(0)
     snapshots = []
-    for t in (0.0, 0.1):
-        x, y, z = generator.uniform(0.0, 3.0, (3, 16))
+    for t in (0.0, 0.3):
+        x, y, z = generator.uniform(0.0, 1.5, (3, 24))
         snapshots.append(hp.Snapshot(t=t, x=x, y=y, z=z, **beltrami(t, x, y, z)))
     task = hp.problem(SPACE, snapshots, model="midpoint", kernel=hp.SquaredExponential())
     assert derived(task.layout.model, "u_x + v_y + w_z", at_latent_time=True).operator.terms == ()
-    hyper = {name: 2.0 if ".length_" in name else 3.0 for name in task.names} | {"noise.variance": 1e-7}
+    hyper = {name: 2.5 if ".length_" in name else 3.0 for name in task.names} | {"noise.variance": 1e-6}
 
     def nll(a: float, b: float) -> float:
         return task.negative_log_likelihood(hyper | {"a": a, "b": b})
 
-    for a, b in ((0.9, 0.1), (1.1, 0.1), (1.0, 0.08), (1.0, 0.12)):
-        assert nll(a, b) > nll(1.0, 0.1) + 1.0
+    for a, b in ((0.9, 0.1), (1.1, 0.1), (1.0, 0.05), (1.0, 0.15)):
+        assert nll(a, b) > nll(1.0, 0.1) + 2.0
 
 
 # ---- at the door --------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 
 import numpy as np
@@ -185,3 +186,10 @@ def test_take_by_index_and_by_mask() -> None:
     s = Snapshot(0.0, X, U)
     np.testing.assert_array_equal(s.take([3, 1])["x"], X[[3, 1]])
     np.testing.assert_array_equal(s.take(X > 0.4)["u"], U[X > 0.4])
+
+
+def test_a_copy_for_another_process_keeps_the_known_errors() -> None:
+    s = Snapshot(0.5, X, u=U, u_std=np.full(U.size, 0.1))
+    copied = copy.deepcopy(s)
+    assert (copied.t, copied.columns) == (s.t, s.columns)
+    np.testing.assert_array_equal(copied.stds["u"], s.stds["u"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
@@ -76,19 +77,42 @@ def _cut_into_strips(rows: Array, count: int, strip: int) -> Array:
 
 def _block(left: Observed, right: Observed, priors: Mapping[str, Prior]) -> Float[Array, "N M"]:
     total = jnp.zeros((left.points.shape[0], right.points.shape[0]))
-    for latent in sorted(set(left.operator.latents) & set(right.operator.latents)):
-        prior, weights = priors[latent], _weights_by_pairing(left.operator, right.operator, latent)
-        distances = [left.points[:, None, d] - right.points[None, :, d] for d in range(len(prior.shapes))]
+    for latents in _alike(left.operator, right.operator):
+        weights = _weights_by_pairing(left.operator, right.operator, latents[0])
         local = [pairing.orders for pairing in weights if pairing.is_local]
-        tables = _derivative_tables(distances, prior, local)
-        known: Known = {}
+        parts = [_Part.of(left, right, priors[latent], local) for latent in latents]
         for pairing, weight in weights.items():
-            if pairing.is_local:
-                columns = [t[p] for t, p in zip(tables, pairing.orders, strict=True)]
-                total = total + weight * reduce(jnp.multiply, columns)
-            else:
-                total = total + weight * fractional_covariance(distances, prior, pairing, known)
+            total = total + weight * sum(part.derivative(pairing) for part in parts)
     return total
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One latent's kernel at all pairs of points, with its whole derivatives at hand."""
+
+    prior: Prior
+    distances: list[Float[Array, "N M"]]
+    tables: list[list[Float[Array, "N M"]]]
+    known: Known
+
+    @classmethod
+    def of(cls, left: Observed, right: Observed, prior: Prior, needed: Sequence[tuple[int, ...]]) -> _Part:
+        distances = [left.points[:, None, d] - right.points[None, :, d] for d in range(len(prior.shapes))]
+        return cls(prior, distances, _derivative_tables(distances, prior, needed), {})
+
+    def derivative(self, pairing: Pairing) -> Float[Array, "N M"]:
+        if not pairing.is_local:
+            return fractional_covariance(self.distances, self.prior, pairing, self.known)
+        return reduce(jnp.multiply, [t[p] for t, p in zip(self.tables, pairing.orders, strict=True)])
+
+
+def _alike(left: Operator[Any], right: Operator[Any]) -> list[list[str]]:
+    """Group the latents that both operators treat alike: scales of one field share their weights."""
+    groups: defaultdict[Any, list[str]] = defaultdict(list)
+    for latent in sorted(set(left.latents) & set(right.latents)):
+        terms = (tuple((symbol, id(c)) for _, symbol, c in side.only(latent)) for side in (left, right))
+        groups[tuple(terms)].append(latent)
+    return list(groups.values())
 
 
 def _weights_by_pairing(
@@ -99,12 +123,11 @@ def _weights_by_pairing(
     Each weight has shape (N, M), or one that broadcasts to it where the coefficients are constant.
     """
     weights: defaultdict[Pairing, Any] = defaultdict(float)
-    for name, symbol, c in left:
-        for other, other_symbol, d in right:
-            if name == other == latent:
-                sign = -1.0 if sum(other_symbol.orders) % 2 else 1.0
-                column, row = jnp.asarray(c, float)[..., None], sign * jnp.asarray(d, float)[None, ...]
-                weights[Pairing.of(symbol, other_symbol)] += column * row
+    for _, symbol, c in left.only(latent):
+        for _, other_symbol, d in right.only(latent):
+            sign = -1.0 if sum(other_symbol.orders) % 2 else 1.0
+            column, row = jnp.asarray(c, float)[..., None], sign * jnp.asarray(d, float)[None, ...]
+            weights[Pairing.of(symbol, other_symbol)] += column * row
     return dict(weights)
 
 

@@ -18,10 +18,10 @@ from hiddenphysics.flow.motion import (
     MOST_GROWTH,
     Latent,
     Motion,
+    Path,
     linearised,
     path_to,
     predictions,
-    trajectory,
 )
 from hiddenphysics.flow.posterior import Belief
 from hiddenphysics.flow.prior import Prior
@@ -167,33 +167,25 @@ class FlowFit:
         self._row(name)
         return Operator.of(name, Symbol.identity(len(self.equation.coordinates)), 1.0)
 
-    def draws(self, name: str, points: np.ndarray, t: float, count: int, seed: int) -> np.ndarray:
-        """Draws (count, N) of a field from the posterior, each moved by its own parameters with the true flow."""
-        window, points, row = self._window(t), self._checked(points), self._row(name)
+    def moved(self, points: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Move the posterior mean through increasing times in one run: (T, F, N) at points (N, D)."""
+        window = self._window(float(times[0]))
+        return self._run(window, np.asarray(self.latent.z)[window], self.parameters, points, times)
+
+    def drawn(self, points: np.ndarray, times: np.ndarray, count: int, seed: int) -> np.ndarray:
+        """Draws (count, T, F, N) from the posterior, each moved by its own parameters with the true flow."""
+        window = self._window(float(times[0]))
         z, parameters = self.belief.draws(
             window, np.asarray(self.latent.z)[window], self.parameters, count, np.random.default_rng(seed)
         )
-        path = self._path(window, points, t)
-        here = self.latent.window(window)
-        single = type(path)(*(value[None] for value in path))
-        found = [
-            predictions(self.motion, here._replace(z=jnp.asarray(one[None])), jnp.asarray(at), single)[
-                0, -1, row
-            ]
-            for one, at in zip(z, parameters, strict=True)
-        ]
-        return np.stack([np.asarray(value) for value in found])
+        return np.stack([
+            self._run(window, one, at, points, times) for one, at in zip(z, parameters, strict=True)
+        ])  # fmt: skip
 
-    def simulate(self, times: np.ndarray) -> tuple[tuple[np.ndarray, ...], dict[str, np.ndarray]]:
-        """Move the posterior mean through increasing times; return the grid's axes and each field, (T, *shape)."""
-        times = np.atleast_1d(np.asarray(times, float))
-        window = self._window(float(times[0]))
-        stops = np.concatenate([self.windows[window : window + 1], times])
-        path = path_to(stops, np.zeros((1, len(self.equation.coordinates))), self.dt, self._most)
-        latent = Latent(*(part[0] for part in self.latent.window(window)))
-        found = np.asarray(trajectory(self.motion, latent, jnp.asarray(self.parameters), path))[1:]
-        axes = self.features.grid.axes
-        return axes, {name: found[:, row] for row, name in enumerate(self.motion.state)}
+    def draws(self, name: str, points: np.ndarray, t: float, count: int, seed: int) -> np.ndarray:
+        """Draws (count, N) of one field at one time."""
+        row = self._row(name)
+        return self.drawn(points, np.array([t]), count, seed)[:, 0, row]
 
     # ---- to and from plain data --------------------
 
@@ -296,16 +288,24 @@ class FlowFit:
             raise DataError(f"Points of shape {points.shape} were given; (N, {dimensions}) is needed.")
         return points
 
-    def _path(self, window: int, points: np.ndarray, t: float) -> Any:
-        return path_to(np.array([self.windows[window], t]), points, self.dt, self._most)
+    def _path(self, window: int, points: np.ndarray, times: np.ndarray) -> Path:
+        """Return the way from a window's first stop through the times, with the leading axis of one window."""
+        stops = np.concatenate([self.windows[window : window + 1], times])
+        return Path(*(value[None] for value in path_to(stops, self._checked(points), self.dt, self._most)))
+
+    def _run(
+        self, window: int, z: np.ndarray, parameters: np.ndarray, points: np.ndarray, times: np.ndarray
+    ) -> np.ndarray:
+        here = self.latent.window(window)._replace(z=jnp.asarray(z[None]))
+        path = self._path(window, points, times)
+        return np.asarray(predictions(self.motion, here, jnp.asarray(parameters), path))[0, 1:]
 
     def _linearised(
         self, window: int, points: np.ndarray, t: float, orders: tuple[int, ...]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        path = self._path(window, points, t)
-        single = type(path)(*(value[None] for value in path))
+        path = self._path(window, points, np.array([t]))
         value, A, B = linearised(
-            self.motion, self.latent.window(window), jnp.asarray(self.parameters), single, orders
+            self.motion, self.latent.window(window), jnp.asarray(self.parameters), path, orders
         )
         return np.asarray(value)[0, -1], np.asarray(A)[0, :, -1], np.asarray(B)[0, :, -1]
 

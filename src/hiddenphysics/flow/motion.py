@@ -160,21 +160,6 @@ def linearised(
     return jax.lax.map(one, (latent, path))
 
 
-@partial(jax.jit, static_argnums=0)
-def trajectory(
-    motion: Motion, latent: Latent, parameters: jax.Array, path: Path
-) -> Float[jax.Array, "T F *shape"]:
-    """Fields of one window on the grid's points, at every stop."""
-    flow, features = motion.on(latent.ends)
-    modes = features.to_modes(latent.z.reshape(len(motion.state), -1), latent.envelope)
-
-    def visit(modes: jax.Array, stop: Path) -> tuple[jax.Array, jax.Array]:
-        modes = _advance(flow, modes, parameters, stop)
-        return modes, flow.grid.to_fields(modes)
-
-    return jax.lax.scan(visit, modes, path)[1]
-
-
 def path_to(times: np.ndarray, points: np.ndarray, dt: float, most: float) -> Path:
     """Return one window's path from times[0] through all times, with the same points (N, D) at every stop."""
     durations = np.diff(times, prepend=times[:1])

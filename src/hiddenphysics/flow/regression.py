@@ -9,8 +9,6 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import least_squares
 
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.limits import MAX_ORDER
 from hiddenphysics.flow.features import Features, values_at
 from hiddenphysics.flow.motion import Motion
 from hiddenphysics.flow.task import Task
@@ -22,17 +20,7 @@ FIRST_SIZES = (0.3, 1.0, 3.0)
 def bounds_of_parameters(task: Task) -> np.ndarray:
     """(P, 2) limits from the equation: those that were typed, and those of orders of differentiation."""
     equation = task.equation
-    bounds = np.array([equation.bounds.get(name, (-np.inf, np.inf)) for name in equation.parameters], float)
-    orders = {
-        str(symbol)
-        for expr in equation.evolution.values()
-        for atom in expr.atoms(Fractional)
-        for symbol in atom.order.free_symbols
-    }
-    for row, name in enumerate(equation.parameters):
-        if name in orders:
-            bounds[row] = max(bounds[row, 0], 0.05), min(bounds[row, 1], MAX_ORDER)
-    return bounds
+    return np.array([equation.bounds.get(name, (-np.inf, np.inf)) for name in equation.parameters], float)
 
 
 def regress(

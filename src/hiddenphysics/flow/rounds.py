@@ -225,11 +225,11 @@ def run(
     """Repeat rounds until the parameters settle, or the lengths leave what the box carries."""
     rounds: list[Round] = []
     for _ in range(most):
+        say(f"round {len(rounds) + 1}")
         tolerance = float(np.clip(TIME_ERROR * np.sqrt(search.noise(at)), 1e-8, 1e-4))
         search = replace(search, dt=search.fine_enough(at, tolerance))
         rounds.append(search.round(at, rounds[-1] if rounds else None))
         at = rounds[-1].point
-        say(f"round {len(rounds)}")
         lost = not np.all(np.isfinite(at.parameters)) or not np.isfinite(rounds[-1].misfit)
         if lost or rounds[-1].settled or not search.carried(at):
             break

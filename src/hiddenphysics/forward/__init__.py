@@ -5,7 +5,7 @@ from collections.abc import Callable
 from hiddenphysics.equation import Equation
 from hiddenphysics.equation.linearity import field_name
 from hiddenphysics.forward.atoms import derivative_symbol, evaluate_by_name, frozen_atoms
-from hiddenphysics.forward.derived import derived
+from hiddenphysics.forward.derived import derived, linear_terms
 from hiddenphysics.forward.independent import independent
 from hiddenphysics.forward.midpoint import midpoint
 from hiddenphysics.forward.model import LAG, LinearModel, Observation, Quantity
@@ -28,6 +28,7 @@ __all__ = [
     "field_name",
     "frozen_atoms",
     "independent",
+    "linear_terms",
     "midpoint",
     "paper",
     "velocity",

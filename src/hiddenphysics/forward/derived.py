@@ -28,19 +28,25 @@ def derived(model: LinearModel, text: str, *, at_latent_time: bool) -> Quantity:
     fields = {f: q.without_lag() if at_latent_time else q for f, q in model.quantities}
     if text in fields:
         return fields[text]
-    expression = read_quantity(
-        text, fields=tuple(fields), coordinates=model.coordinates, parameters=model.parameters
-    )
+    by_atom, constant = linear_terms(text, tuple(fields), model.coordinates, model.parameters)
+    total = Quantity(Operator.zero(), constant)
+    for atom, factor in by_atom.items():
+        total = total + _scaled(factor, _applied(atom, fields[field_name(atom)], model.coordinates))
+    return _without_zeros(total)
+
+
+def linear_terms(
+    text: str, fields: tuple[str, ...], coordinates: tuple[str, ...], parameters: tuple[str, ...]
+) -> tuple[dict[sympy.Expr, sympy.Expr], sympy.Expr]:
+    """Read an expression of first degree in the fields: field or derivative -> factor, and the constant."""
+    expression = read_quantity(text, fields=fields, coordinates=coordinates, parameters=parameters)
     by_atom = slopes(expression)
     if any(atoms_of(slope) for slope in by_atom.values()):
         raise ModelError(
             f"{text!r} is not linear in the fields {', '.join(fields)}; a posterior mean and deviation exist for "
             "linear ones, such as v_x - u_y. Draw samples of the fields, and combine those."
         )
-    total = Quantity(Operator.zero(), expression.xreplace(dict.fromkeys(by_atom, sympy.Integer(0))))
-    for atom, factor in by_atom.items():
-        total = total + _scaled(factor, _applied(atom, fields[field_name(atom)], model.coordinates))
-    return _without_zeros(total)
+    return by_atom, expression.xreplace(dict.fromkeys(by_atom, sympy.Integer(0)))
 
 
 def _scaled(factor: sympy.Expr, quantity: Quantity) -> Quantity:

@@ -129,7 +129,9 @@ def _check_dimensions(equation: Equation, snapshots: Snapshots) -> None:
         return
     along = {str(v) for a in atoms if isinstance(a, sympy.Derivative) for v, _ in a.variable_count}
     along |= {str(a.along) for a in atoms if isinstance(a, FractionalDerivative)}
-    used = along | {s.name for e in equation.evolution.values() for s in e.free_symbols}
+    # Fields are functions of every coordinate; what counts is what stands beside them.
+    beside = [e.xreplace(dict.fromkeys(atoms_of(e), sympy.Integer(1))) for e in equation.evolution.values()]
+    used = along | {s.name for e in beside for s in e.free_symbols}
     idle = [c for c in snapshots.coordinates if c not in used]
     if along & set(snapshots.coordinates) and idle:
         raise DataError(

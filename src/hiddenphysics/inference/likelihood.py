@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -69,6 +69,7 @@ def at_place(
     numbers |= {name: here.points[:, d] for d, name in enumerate(model.coordinates)}
     numbers |= {"t": here.time, str(LAG): here.lag} | here.frozen
 
+    @cache  # scales of one field share their coefficients, and an engine knows them by that
     def number(expression: sympy.Expr) -> Array:
         return jnp.asarray(evaluate_by_name(expression, numbers, jnp))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
@@ -25,9 +26,9 @@ class Kernel(ABC):
     """Names of the positive numbers learned for every dimension."""
 
     @property
-    @abstractmethod
     def smoothness(self) -> float:
-        """How many mean-square derivatives a sample has along each coordinate."""
+        """How many mean-square derivatives a sample has along each coordinate; as many as asked for by default."""
+        return math.inf
 
     @abstractmethod
     def derivatives(

@@ -37,11 +37,6 @@ class Periodic(Kernel):
                 f"Periodic(period={self.period}) was given; the period must be a positive number."
             )
 
-    @property
-    def smoothness(self) -> float:
-        """Samples are analytic."""
-        return math.inf
-
     def limits(self, spacing: float, extent: float) -> dict[str, tuple[float, float]]:
         """Bound the dimensionless length ℓ p/2π as other kernels bound theirs."""
         low, high = super().limits(spacing, extent)["length"]

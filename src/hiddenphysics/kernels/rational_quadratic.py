@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
@@ -25,11 +24,6 @@ class RationalQuadratic(Kernel):
     """
 
     parameters: ClassVar[tuple[str, ...]] = ("length", "alpha")
-
-    @property
-    def smoothness(self) -> float:
-        """Samples are infinitely differentiable."""
-        return math.inf
 
     def limits(self, spacing: float, extent: float) -> dict[str, tuple[float, float]]:
         """Let α go from very heavy tails to the squared exponential."""

@@ -24,11 +24,6 @@ class Sech(Kernel):
     q_{n+1} = (1 − t²) q_n' − t q_n.
     """
 
-    @property
-    def smoothness(self) -> float:
-        """Samples are analytic."""
-        return math.inf
-
     def derivatives(
         self, r: Float[Array, "*shape"], order: int, parameters: Mapping[str, ArrayLike]
     ) -> list[Float[Array, "*shape"]]:

@@ -23,11 +23,6 @@ class SquaredExponential(Kernel):
     exponential. Raissi & Karniadakis (2018), section 3, with w = 1/ℓ.
     """
 
-    @property
-    def smoothness(self) -> float:
-        """Samples are analytic."""
-        return math.inf
-
     def derivatives(
         self, r: Float[Array, "*shape"], order: int, parameters: Mapping[str, ArrayLike]
     ) -> list[Float[Array, "*shape"]]:

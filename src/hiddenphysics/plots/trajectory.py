@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from hiddenphysics.plots.library import load_figure_class
 from hiddenphysics.plots.panels import BLUE, ORANGE
 
@@ -22,7 +20,7 @@ def plot_trajectory(result: Result, trajectory: xr.Dataset) -> Figure:
 
     In two dimensions the last state is drawn as a map.
     """
-    names = [str(n) for n in trajectory.data_vars if not str(n).endswith("_std")]
+    names = [str(n) for n in trajectory.data_vars]
     flat = len(result.snapshots.coordinates) == 1
     columns = 2 if flat else 1
     figure: Figure = load_figure_class().Figure(
@@ -32,7 +30,7 @@ def plot_trajectory(result: Result, trajectory: xr.Dataset) -> Figure:
     for row, name in enumerate(names):
         if flat:
             _over_time(result, trajectory, name, axes[row, 0])
-            _at_the_end(trajectory, name, axes[row, 1])
+            _at_the_end(result, trajectory, name, axes[row, 1])
         else:
             _map_at_the_end(trajectory, name, axes[row, 0])
     figure.suptitle(result.identified(), family="monospace", fontsize="medium")
@@ -54,21 +52,17 @@ def _over_time(result: Result, trajectory: xr.Dataset, name: str, axes: Axes) ->
     axes.figure.colorbar(image, ax=axes, pad=0.01)
 
 
-def _at_the_end(trajectory: xr.Dataset, name: str, axes: Axes) -> None:
+def _at_the_end(result: Result, trajectory: xr.Dataset, name: str, axes: Axes) -> None:
     x, last = trajectory["x"].to_numpy(), trajectory[name].isel(t=-1)
-    if "draw" in last.dims:
+    end, drawn = float(trajectory["t"][-1]), "draw" in last.dims
+    if drawn:
         axes.plot(x, last.to_numpy().T, color=ORANGE, linewidth=0.7, alpha=0.6)
     else:
-        std = trajectory[f"{name}_std"].isel(t=-1).to_numpy()
-        band = last.to_numpy()
-        axes.fill_between(x, band - 1.96 * std, band + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0)
+        mean, std = result.predict(name, x, t=end)
+        axes.fill_between(x, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0)
     axes.plot(x, _mean(trajectory, name).isel(t=-1).to_numpy(), color=BLUE, linewidth=1.6)
-    end = float(np.asarray(trajectory["t"])[-1])
-    axes.set(
-        xlabel="x",
-        ylabel=name,
-        title=f"{name} at t = {end:g}, with {'draws' if 'draw' in last.dims else '95 % band'}",
-    )
+    title = f"{name} at t = {end:g}, with {'draws' if drawn else 'its 95 % band'}"
+    axes.set(xlabel="x", ylabel=name, title=title)
 
 
 def _map_at_the_end(trajectory: xr.Dataset, name: str, axes: Axes) -> None:

@@ -9,11 +9,17 @@ from typing import Any, Protocol
 import numpy as np
 import sympy
 
-from hiddenphysics.equation.linearity import atoms_of, field_name, slopes
-from hiddenphysics.equation.quantity import read_quantity
+from hiddenphysics.equation.linearity import field_name
 from hiddenphysics.errors import ModelError
 from hiddenphysics.flow import FlowFit
-from hiddenphysics.forward import Quantity, derivative_symbol, derived, evaluate_by_name, frozen_atoms
+from hiddenphysics.forward import (
+    Quantity,
+    derivative_symbol,
+    derived,
+    evaluate_by_name,
+    frozen_atoms,
+    linear_terms,
+)
 from hiddenphysics.inference import posterior
 from hiddenphysics.inference.data import Place, latent_time, place
 from hiddenphysics.inference.problem import Problem
@@ -121,15 +127,7 @@ class FlowFields:
     def _operator(self, text: str, points: np.ndarray, t: float) -> tuple[Operator[Any], np.ndarray]:
         """Read a linear expression in the state's fields."""
         equation, state = self.fit.equation, self.fit.motion.state
-        expression = read_quantity(
-            text, fields=state, coordinates=equation.coordinates, parameters=equation.parameters
-        )
-        by_atom = slopes(expression)
-        if any(atoms_of(slope) for slope in by_atom.values()):
-            raise ModelError(
-                f"{text!r} is not linear in the fields {', '.join(state)}; a posterior mean and deviation exist for "
-                "linear ones. Draw samples of the fields, and combine those."
-            )
+        by_atom, constant = linear_terms(text, state, equation.coordinates, equation.parameters)
         numbers: dict[str, Any] = dict(self.fit.values) | {"t": t}
         numbers |= {name: points[:, d] for d, name in enumerate(equation.coordinates)}
 
@@ -140,5 +138,4 @@ class FlowFields:
             (field_name(atom), derivative_symbol(atom, equation.coordinates), number(factor))
             for atom, factor in by_atom.items()
         )
-        offset = number(expression.xreplace(dict.fromkeys(by_atom, sympy.Integer(0))))
-        return Operator.collect(terms), offset
+        return Operator.collect(terms), number(constant)

@@ -131,12 +131,12 @@ class Result:
             Grid points along each coordinate, over the region of the data.
         draws, seed
             How many trajectories to draw from the posterior, each with its own state and parameters; with none, the
-            posterior mean and its standard deviation, linearised.
+            posterior mean alone.
 
         Returns
         -------
         xarray.Dataset
-            Each field over (t, x, …), with ``u_std``; with draws over (draw, t, x, …).
+            Each field over (t, x, …); with draws over (draw, t, x, …).
         """
         from hiddenphysics.result.simulation import simulated
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def simulated(result: Result, times: np.ndarray, points: int, draws: int, seed: int) -> xr.Dataset:
-    """Return mean and deviation, or draws, of every field of the state on a grid; see `Result.simulate`."""
+    """Return the mean, or draws, of every field of the state on a grid; see `Result.simulate`."""
     import xarray as xr
 
     fields = result.fields
@@ -32,15 +32,13 @@ def simulated(result: Result, times: np.ndarray, points: int, draws: int, seed: 
     axes = _axes(result, points)
     grid = np.stack([a.ravel() for a in np.meshgrid(*axes.values(), indexing="ij")], axis=1)
     shape = tuple(a.size for a in axes.values())
-    arrays: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
-    for name in fields.fit.motion.state:
-        if draws:
-            drawn = np.stack([fields.draws(name, grid, float(t), draws, seed) for t in times], axis=1)
-            arrays[name] = (("draw", "t", *axes), drawn.reshape(draws, times.size, *shape))
-        else:
-            both = np.stack([np.stack(fields.mean_and_std(name, grid, float(t))) for t in times], axis=1)
-            mean, std = both.reshape(2, times.size, *shape)
-            arrays |= {name: (("t", *axes), mean), f"{name}_std": (("t", *axes), std)}
+    fit = fields.fit
+    values = fit.drawn(grid, times, draws, seed) if draws else fit.moved(grid, times)
+    leading = ("draw", "t") if draws else ("t",)
+    arrays = {
+        name: ((*leading, *axes), values[..., row, :].reshape(*values.shape[:-2], *shape))
+        for row, name in enumerate(fit.motion.state)
+    }
     attributes = {"equation": result.identified(), "model": result.model, "status": str(result.status)}
     return xr.Dataset(arrays, {"t": times, **axes}, attributes)
 

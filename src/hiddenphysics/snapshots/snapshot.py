@@ -129,6 +129,11 @@ class Snapshot:
         for name, row in zip(self.fields, self.values, strict=True):
             checks.moderate(name, row)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # The mapping of deviations cannot be copied to another process; the columns can, and are checked again there.
+        points = {name: self[name] for name in self.coordinates}
+        return Snapshot.from_columns, (self.t, points, {name: self[name] for name in self.columns})
+
     def replace(self, *, t: float | None = None, fields: Mapping[str, ArrayLike] | None = None) -> Snapshot:
         """Return a snapshot at the same points with another time, or with other fields instead of all these.
 

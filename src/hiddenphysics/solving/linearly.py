@@ -6,15 +6,12 @@ import time
 from dataclasses import dataclass
 
 import jax.numpy as jnp
-import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.forward import MODELS, LinearModel
 from hiddenphysics.inference.choices import Kernels, smoother_of, with_kernels
 from hiddenphysics.inference.data import State, collect
-from hiddenphysics.inference.honesty import doubted
-from hiddenphysics.inference.parameters import NOISE
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.regression import regress
 from hiddenphysics.inference.rounds import Settled, fit_model
@@ -103,15 +100,7 @@ def _check_enough(task: Problem) -> None:
 def _result(asked: Asked, smoothed: dict[str, SmoothedField], found: Settled, seconds: float) -> Result:
     vector = jnp.asarray(found.fit.optimum.vector)
     values = {name: float(v) for name, v in found.problem.layout.values(vector).items()}
-    fields = LinearFields(found.problem, values, asked.snapshots, smoothed)
-
-    def change(name: str) -> float:
-        first, last = (s.t for s in (asked.snapshots[0], asked.snapshots[-1]))
-        points = asked.snapshots[0].points
-        before, after = (fields.mean_and_std(name, points, t)[0] for t in (first, last))
-        return float(np.sqrt(np.mean((after - before) ** 2)))
-
-    learned = doubted(found.fit, values[NOISE] ** 0.5, asked.snapshots, smoothed, change)
+    learned = found.fit
     return Result(
         equation=asked.equation,
         snapshots=asked.snapshots,
@@ -123,5 +112,5 @@ def _result(asked: Asked, smoothed: dict[str, SmoothedField], found: Settled, se
         jitter=learned.jitter,
         evaluations=learned.evaluations,
         seconds=seconds,
-        fields=fields,
+        fields=LinearFields(found.problem, values, asked.snapshots, smoothed),
     )
