@@ -24,7 +24,7 @@ types: $(READY)
 	$(BIN)/mypy
 
 pytest: $(READY)
-	$(BIN)/pytest -n 2
+	$(BIN)/pytest -n 2 --dist loadgroup
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

@@ -23,6 +23,9 @@ FLOW = (
 )
 VISCOSITY, DRIFT = 0.05, 0.5
 
+together = pytest.mark.xdist_group("vortices")
+"""Tests of one fit, which takes a minute, run in one process."""
+
 
 def errors(result: Result, **truth: float) -> list[float]:
     return [abs(result.parameters[name].estimate / value - 1) for name, value in truth.items()]
@@ -46,12 +49,14 @@ def places(count: int = 80) -> np.ndarray:
     return np.random.default_rng(1).uniform(0.8, 5.4, (2, count))
 
 
+@together
 def test_a_flow_is_identified_without_its_pressure() -> None:
     result = vortices()
     assert result.status is Status.CONVERGED
     assert max(errors(result, a=1.0, b=VISCOSITY)) < 0.01
 
 
+@together
 def test_the_pressure_comes_back_up_to_a_constant_with_its_deviation() -> None:
     mean, std = vortices().predict("p", *places(), t=0.45)
     exact = taylor_green(0.45, *places(), VISCOSITY, drift=DRIFT).p
@@ -62,6 +67,7 @@ def test_the_pressure_comes_back_up_to_a_constant_with_its_deviation() -> None:
     assert np.all(std > 0)
 
 
+@together
 def test_the_flow_has_no_divergence_and_the_right_vorticity() -> None:
     divergence, std = vortices().predict("u_x + v_y", *places(), t=0.45)
     np.testing.assert_array_equal(divergence, 0.0)
@@ -72,6 +78,7 @@ def test_the_flow_has_no_divergence_and_the_right_vorticity() -> None:
     assert np.max(np.abs(vorticity - exact)) < 0.05
 
 
+@together
 def test_a_saved_midpoint_result_predicts_the_same(tmp_path) -> None:
     loaded = hp.load(vortices().save(tmp_path / "flow.nc"))
     for field, t in (("p", 0.45), ("u", 0.4)):

@@ -20,7 +20,7 @@ from hiddenphysics.flow.posterior import covariance_of
 from hiddenphysics.flow.prior import Prior
 from hiddenphysics.flow.rebox import carry_over
 from hiddenphysics.flow.regression import bounds_of_parameters
-from hiddenphysics.flow.rounds import MOST_ROUNDS, Point, Round, Search, run
+from hiddenphysics.flow.rounds import FIRST_STEPS, MOST_ROUNDS, Point, Round, Search, run
 from hiddenphysics.flow.start import Setting, Start, setting_of, start_of
 from hiddenphysics.flow.task import Task, task_of
 from hiddenphysics.flow.windows import gap_counts, windows_of
@@ -30,14 +30,15 @@ from hiddenphysics.snapshots import Snapshots
 
 Progress = Callable[[str], None]
 
-FIRST_STEPS = 4
-"""Steps in time between first and last snapshot to begin with."""
-
 MOST_BOXES = 8
 FALLS = 1e-4
 """Where the noise has come down to what a box carries, the next one carries that much less."""
-OTHER_STARTS = (0.3, 2.0)
-"""Factors on the regressed parameters for further searches, when the first one ends badly."""
+FACTORS = (1.0, 0.3, 2.0, 0.0)
+"""Factors on the regressed parameters to start from."""
+SOME_STEPS = 64
+"""Steps in time with which these are compared."""
+MOST_SEARCHES = 3
+"""Searches that are made when the first ones end badly."""
 
 BAD = (Status.FAILED, Status.NOT_CONVERGED)
 
@@ -102,31 +103,52 @@ def _fit(task: Task, kernels: Mapping[str, Kernel], progress: Progress) -> FlowF
     start = start_of(task, kernels)
     task = start.task
     separate = float(sum(one.evidence for one in start.smoothed))
-    best = _search(task, start, start.parameters, progress)
-    rounds = best.rounds
-    if best.evidence < separate or not best.last.settled:
-        for factor in OTHER_STARTS:
-            other = _search(task, start, factor * start.parameters, progress)
-            rounds += other.rounds
-            best = max(best, other, key=lambda one: (one.last.settled, one.evidence))
+    searched: list[Searched] = []
+    for parameters in _starting_points(task, start)[:MOST_SEARCHES]:
+        searched.append(_search(task, start, parameters, progress))
+        best = max(searched, key=lambda one: (one.last.settled, one.evidence))
+        if best.last.settled and best.evidence >= separate:
+            break
+    rounds = sum(one.rounds for one in searched)
     progress("correcting for the volume of states")
     polished, covariance = _polish(best, progress)
     verdict = _verdict(task, start, polished, covariance, separate)
     return FlowFit.of(polished.search, polished.last, covariance, verdict, rounds + polished.rounds)
 
 
+def _cold(task: Task, start: Start) -> Search:
+    """Return the search before its first round."""
+    span = float(np.ptp(task.windows, axis=1).max())
+    limits, none = bounds_of_parameters(task), np.zeros(start.parameters.size)
+    return Search(task, start.prior, start.setting, start.scale, limits, span / FIRST_STEPS, none)
+
+
+def _starting_points(task: Task, start: Start) -> list[np.ndarray]:
+    """Return parameters to start from, those that carry the smoothed first snapshots nearest to the others first.
+
+    A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
+    its signs turned around, or no motion at all, are better starts then.
+    """
+    search, z = _cold(task, start), start.z.reshape(len(start.z), -1)
+    low, high = search.limits.T
+    tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters)]
+    points = list({tuple(np.clip(one, low, high)): None for one in tried})
+    path = task.path(float(np.ptp(task.windows, axis=1).max()) / SOME_STEPS)
+
+    def misfit(point: tuple[float, ...]) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = float(np.sum((task.scaled - search.predict(z, np.array(point), path)) ** 2))
+        return found if np.isfinite(found) else np.inf
+
+    return [np.array(point) for point in sorted(points, key=misfit)]
+
+
 def _search(task: Task, start: Start, parameters: np.ndarray, say: Progress) -> Searched:
     """Run rounds, in a new box whenever the prior has left what the old one carries."""
-    limits = bounds_of_parameters(task)
-    at = Point(
-        start.z.reshape(len(start.z), -1), np.clip(parameters, limits[:, 0], limits[:, 1]), start.theta
-    )
-    span = float(np.ptp(task.windows, axis=1).max())
-    none = np.zeros(parameters.size)
-    search = Search(task, start.prior, start.setting, start.scale, limits, span / FIRST_STEPS, none)
-    count = 0
+    at = Point(start.z.reshape(len(start.z), -1), parameters, start.theta)
+    search, count = _cold(task, start), 0
     for boxes in range(1, MOST_BOXES + 1):
-        search, rounds = run(search, at, say)
+        search, rounds = run(search, at, say, cold=boxes == 1)
         count += len(rounds)
         last = rounds[-1]
         if boxes == MOST_BOXES or search.carried(last.point) or not np.isfinite(last.misfit):

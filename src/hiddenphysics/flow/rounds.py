@@ -28,13 +28,26 @@ SHORTEST = 2.0**-7
 LEAST_PART = 0.1
 """Smallest part to which a step is relaxed."""
 
+EXPLAINED = 2.0
+"""A misfit of so many standard deviations of the noise leaves nothing to damp a step for."""
+
 TIME_ERROR = 0.05
 """Error of the steps in time that is accepted, in standard deviations of the noise."""
+
+UNEXPLAINED = 0.1
+"""Part of the misfit that counts as noise there, as long as that is more."""
+
+LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 1e-4, 1e-3
+"""Bounds of that error in units of the field's size, and what is enough for the first round."""
 
 NEGLIGIBLE = 1e-5
 """Prior variance, in units of the field's, of a latent that is as good as zero."""
 
-MOST_STEPS = 4096
+FIRST_STEPS = 4
+"""Steps in time between first and last snapshot, to begin with."""
+
+MOST_WORK = 2e5
+"""Steps times waves of all fields, beyond which no state is worth being followed more exactly."""
 
 
 @dataclass(frozen=True)
@@ -162,15 +175,21 @@ class Search:
         says = relative > NEGLIGIBLE
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
 
-    def round(self, at: Point, before: Round | None = None) -> Round:
+    def round(self, at: Point, before: Round | None = None, *, hold: bool = False) -> Round:
         """Linearise, tune, solve, and take as much of the step as lowers the true objective.
+
+        With `hold` only the noise is tuned: far from the truth it has to take what wrong parameters cannot explain,
+        or a prior that is free to be anything would.
 
         Steps that overshoot and come back, as they do where the noise lets the state bend, are relaxed by what the
         round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
         """
         data = self.linear(at)
         objective = self.objective(data)
-        tuned = tune(objective, at.theta, self.bounds())
+        bounds = self.bounds()
+        if hold:
+            bounds[:-1] = np.clip(at.theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
+        tuned = tune(objective, at.theta, bounds)
         spectrum, noise = objective.spectrum(tuned.theta), np.exp(tuned.theta[-1])
         variance = noise if self.task.known is None else noise + self.task.known
         held = np.maximum(np.asarray(spectrum), 1e-300)
@@ -180,28 +199,39 @@ class Search:
         step = np.linalg.solve(information + np.diag(1.0 / self.scale**2), towards)
         mean, slope = (np.asarray(v) for v in posterior(data, spectrum, jnp.asarray(noise)))
 
-        def moved(part: float) -> tuple[Point, float, float]:
-            parameters = np.clip(at.parameters + part * step, self.limits[:, 0], self.limits[:, 1])
-            z = mean - slope @ (parameters - at.parameters)
-            residual = self.task.scaled - self.predict(z, parameters)
-            sum_of_squares = float(np.sum(residual**2))
-            merit = float(np.sum(residual**2 / variance)) + float(np.sum(z**2 / held))
-            return Point(z, parameters, tuned.theta), merit, float(np.sqrt(sum_of_squares / self.task.count))
+        whole = 1.0 if before is None else _relaxed(before, step, information)
+        goal = np.clip(at.parameters + whole * step, self.limits[:, 0], self.limits[:, 1])
+        towards_goal = mean - slope @ (goal - at.parameters) - at.z, goal - at.parameters
 
-        part = 1.0 if before is None else _relaxed(before, step, information)
-        _, still, _ = moved(0.0)
-        point, merit, misfit = moved(part)
-        while part > SHORTEST and not merit <= still + 1e-3 * abs(still) + 1.0:
-            part /= 2
-            point, merit, misfit = moved(part)
+        def moved(share: float) -> tuple[Point, float, float]:
+            z, parameters = at.z + share * towards_goal[0], at.parameters + share * towards_goal[1]
+            residual = self.task.scaled - self.predict(z, parameters)
+            with np.errstate(over="ignore", invalid="ignore"):  # a state that overflows is not taken
+                merit = float(np.sum(residual**2 / variance)) + float(np.sum(z**2 / held))
+                misfit = float(np.sqrt(np.sum(residual**2) / self.task.count))
+            return Point(z, parameters, tuned.theta), merit, misfit
+
+        _, here, _ = moved(0.0)
+        explained = EXPLAINED * float(np.sqrt(self.task.quiet + noise))
+        share = 1.0
+        point, merit, misfit = moved(share)
+        while share > SHORTEST and not (merit <= here + 1e-3 * abs(here) + 1.0 or misfit <= explained):
+            share /= 2
+            point, merit, misfit = moved(share)
+        part = share * whole
         return Round(point, tuned, data, step, information, part, misfit)
 
     def fine_enough(self, at: Point, tolerance: float) -> float:
-        """Return the longest step in time, among halvings, whose error at the stops is below the tolerance."""
-        dt = self.dt
-        coarse = self.predict(at.z, at.parameters, self.task.path(dt))
+        """Return the longest step in time, among halvings, whose error at the stops is below the tolerance.
+
+        Or the shortest that is affordable.
+        """
         total = float(np.ptp(self.task.windows, axis=1).max())
-        while total / dt < MOST_STEPS:
+        # A state on the way may have asked for shorter steps than the one that it has led to.
+        dt = min(2 * self.dt, total / FIRST_STEPS)
+        coarse = self.predict(at.z, at.parameters, self.task.path(dt))
+        most = MOST_WORK / at.z.shape[-1]
+        while 2 * total / dt <= most:
             fine = self.predict(at.z, at.parameters, self.task.path(dt / 2))
             error = float(np.max(np.abs(fine - coarse)))
             if error < 15 * tolerance:
@@ -220,17 +250,25 @@ def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
 
 
 def run(
-    search: Search, at: Point, say: Callable[[str], None], most: int = MOST_ROUNDS
+    search: Search, at: Point, say: Callable[[str], None], most: int = MOST_ROUNDS, *, cold: bool = False
 ) -> tuple[Search, list[Round]]:
-    """Repeat rounds until the parameters settle, or the lengths leave what the box carries."""
+    """Repeat rounds until the parameters settle, or the lengths leave what the box carries.
+
+    From a cold start the prior is held in the first round.
+    """
     rounds: list[Round] = []
     for _ in range(most):
         say(f"round {len(rounds) + 1}")
-        tolerance = float(np.clip(TIME_ERROR * np.sqrt(search.noise(at)), 1e-8, 1e-4))
-        search = replace(search, dt=search.fine_enough(at, tolerance))
-        rounds.append(search.round(at, rounds[-1] if rounds else None))
+        before = rounds[-1] if rounds else None
+        # Steps need not be finer than what the parameters are still wrong by.
+        unexplained = UNEXPLAINED * before.misfit if before else 0.0
+        tolerance = TIME_ERROR * max(float(np.sqrt(search.noise(at))), unexplained)
+        finest, coarsest = (COLD_ERROR, COLD_ERROR) if cold and not rounds else (LEAST_ERROR, MOST_ERROR)
+        search = replace(search, dt=search.fine_enough(at, float(np.clip(tolerance, finest, coarsest))))
+        rounds.append(search.round(at, before, hold=cold and before is None))
         at = rounds[-1].point
         lost = not np.all(np.isfinite(at.parameters)) or not np.isfinite(rounds[-1].misfit)
-        if lost or rounds[-1].settled or not search.carried(at):
+        held = cold and len(rounds) == 1
+        if lost or (not held and (rounds[-1].settled or not search.carried(at))):
             break
     return search, rounds
