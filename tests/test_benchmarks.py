@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from benchmarks import likelihood, memory, paper_pairs, random_motion
+from benchmarks import likelihood, memory, other_fields, paper_pairs, random_motion
 from hiddenphysics.demo import burgers_recording
 from hiddenphysics.studies import STUDIES
 from hiddenphysics.studies.plan import Plan
@@ -85,3 +85,11 @@ def test_a_short_walk_tells_its_order():
     text = random_motion.table("levy", [row, row | {"alpha": 1.5, "alpha covered": False}])
     assert "levy: 2 seeds, converged" in text
     assert "truth 1.4142, paper 1.4130, covered 50 %" in text
+
+
+def test_a_wave_that_steepens_on_a_circle_is_identified_from_a_cold_start():
+    """The regression is far off there, and its first linear model explains wrong parameters by an absurd state."""
+    result, _ = other_fields.fit(other_fields.CASES["Burgers, two waves"], noise=0.0, seed=1)
+    assert (str(result.status), result.model) == ("converged", "flow")
+    for name, truth in {"a": 1.0, "b": 0.05}.items():
+        assert result.parameters[name].estimate == pytest.approx(truth, rel=1e-3)
