@@ -74,7 +74,8 @@ def run(
     waiting = [unit for unit in plan.units if fit and unit.key not in rows]
     clock = _Clock(plan, rows, workers)
     tell = progress or (lambda progress: None)
-    tell(clock.read(_words(waiting[0]) if waiting else "nothing left to fit"))
+    idle = "nothing left to fit" if fit else "nothing is fitted"
+    tell(clock.read(_words(waiting[0]) if waiting else idle))
     for unit, found in _fits(waiting, plan, workers, scheduler):
         row = {"key": unit.key, "digest": digests.of(unit)} | found
         checkpoint.append(row)
