@@ -173,7 +173,9 @@ def reproduce(
     ] = None,
     pairs: Annotated[
         int | None,
-        typer.Option(min=1, help="So many pairs in every cell, evenly spaced, instead of each table's own number."),
+        typer.Option(
+            min=1, help="So many pairs in every cell, evenly spaced, instead of each table's own number."
+        ),
     ] = None,
     folder: Annotated[Path, typer.Option(help="Where fits and report are written.")] = Path("reproduction"),
     workers: Annotated[int, typer.Option(min=0, help="Processes, one thread each; 0: in this one.")] = 1,
