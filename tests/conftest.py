@@ -1,8 +1,11 @@
-"""What every test shares: one thread per process, quick compilation, and the optional folder beside the repository."""
+"""What every test shares: threads, quick compilation, compiled code, the optional folder beside the repository."""
 
 from __future__ import annotations
 
+import atexit
 import os
+import shutil
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,7 +27,16 @@ def _quiet_threads_and_quick_compilation() -> None:
     os.environ["XLA_FLAGS"] = " ".join([given, *ours]).strip()
 
 
+def _compile_once_for_all_workers() -> None:
+    """Keep compiled code in a folder of this run: its worker processes, which inherit the name, share it."""
+    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
+        folder = tempfile.mkdtemp(prefix="hiddenphysics-")
+        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+
+
 _quiet_threads_and_quick_compilation()
+_compile_once_for_all_workers()
 
 # Seeded: a run finds what the last run found. No deadline: the first example of a property may compile.
 # Fewer examples than usual: there are many properties.

@@ -15,6 +15,8 @@ from hiddenphysics.cli.variadic import spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.studies import STUDIES
 
+pytestmark = pytest.mark.xdist_group("readme")  # one process: the tests share fits
+
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")

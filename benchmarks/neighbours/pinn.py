@@ -45,7 +45,7 @@ def measured(job: Job, problem: Problem, recording: Recording) -> tuple[Array, A
     if job.gap:
         pair = recording.pair(job.index, job.gap).subsample(list(problem.points), seed=job.index)
         places = np.concatenate([np.column_stack([s["x"], np.full(len(s), s.t)]) for s in pair])
-        return places, np.concatenate([s[problem.unknown] for s in pair])
+        return places, np.concatenate([s[problem.fields[0]] for s in pair])
     grid = np.stack(np.meshgrid(recording.x, recording.times, indexing="ij"), axis=-1).reshape(-1, 2)
     drawn = np.random.default_rng(0).choice(len(grid), size=min(MEASURED, len(grid)), replace=False)
     return grid[drawn], recording.values.reshape(-1)[drawn]

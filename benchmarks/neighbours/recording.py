@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-import hiddenphysics as hp
 from benchmarks.neighbours.problems import Problem
 from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.studies.recordings import Library
 
 
 @dataclass(frozen=True)
@@ -45,10 +45,8 @@ def record(problem: Problem, folder: Path | None, noise: float, seed: int = 0) -
 
     The noise is white, its standard deviation `noise` times that of the field over the whole recording.
     """
-    snapshots = (
-        hp.read(hp.datasets.load(problem.dataset)) if folder is None else hp.read(folder / problem.file)
-    )
-    snapshots = snapshots.rename({(snapshots.complex_fields or snapshots.fields)[0]: problem.unknown})
+    whole = Library(folder).recording(problem.study)
+    snapshots = whole.take(list(range(len(whole.times))))
     if noise:
         snapshots = snapshots.with_noise(noise, seed=seed)
     grids = [snapshots.field_grid(name) for name in problem.fields]

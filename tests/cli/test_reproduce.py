@@ -11,6 +11,8 @@ from hiddenphysics.cli.reproduce import sentence
 from hiddenphysics.demo import burgers_recording
 from hiddenphysics.studies import Progress
 
+pytestmark = pytest.mark.xdist_group("reproduce")  # one process: the tests share fits
+
 
 @pytest.fixture
 def typed():

@@ -15,6 +15,8 @@ from hiddenphysics.inference.fit import Status
 from hiddenphysics.simulate import Flow
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
+pytestmark = pytest.mark.xdist_group("flow fits")  # one process: the tests share fits
+
 BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
 TIMES, TRUTH = (0.0, 0.5, 1.0), {"a": 1.0, "b": 0.2}
 

@@ -16,6 +16,8 @@ from hiddenphysics.inference.problem import Problem
 
 from .exact_fields import heat, sampled
 
+pytestmark = pytest.mark.xdist_group("fits")  # one process: the tests share fits
+
 HEAT = "u_t - b*u_xx = 0"
 TRUTH, GAP, NOISE = 1.0, 0.01, 0.01
 SEEDS = 40

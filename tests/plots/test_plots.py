@@ -7,6 +7,8 @@ import hiddenphysics as hp
 from hiddenphysics.plots import plot_result, plot_snapshot
 from tests.test_identification import HEAT, heat, heat_snapshots
 
+pytestmark = pytest.mark.xdist_group("plots")  # one process: the tests share fits
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -12,6 +12,8 @@ import hiddenphysics as hp
 from hiddenphysics.result import Estimate
 from tests.test_identification import HEAT, heat, heat_snapshots
 
+pytestmark = pytest.mark.xdist_group("result")  # one process: the tests share fits
+
 
 @pytest.fixture(scope="module")
 def found():

@@ -14,6 +14,8 @@ from hiddenphysics.inference.fit import Status
 from hiddenphysics.result import Result
 from hiddenphysics.simulate.exact import burgers, gaussian_pulse
 
+pytestmark = pytest.mark.xdist_group("automatic")  # one process: the tests share fits
+
 BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
 
 

@@ -18,6 +18,8 @@ from hiddenphysics.studies.plan import Plan, Unit
 from hiddenphysics.studies.recordings import Library
 from tests.studies.small import TRUTH, small_study, write_recording
 
+pytestmark = pytest.mark.xdist_group("runner")  # one process: the tests share fits
+
 ROOT = Path(__file__).parents[2]
 
 SCRIPT = """

@@ -108,7 +108,7 @@ class FlowFit:
             rounds=rounds,
             units={task.state[row]: float(task.sizes[row]) for row in task.measured},
             windows=task.windows[:, 0],
-            span=float(np.ptp(task.windows, axis=1).max()),
+            span=task.span,
             dt=search.dt,
             motion=search.setting.motion,
             features=search.setting.features,
@@ -123,20 +123,6 @@ class FlowFit:
     def parameters(self) -> np.ndarray:
         """Estimates of the equation parameters, (P,)."""
         return np.array([self.values[name] for name in self.equation.parameters])
-
-    @property
-    def diagnostics(self) -> dict[str, Any]:
-        """Box, features, resolution and steps that were used."""
-        grid = self.features.grid
-        return {
-            "box": [list(side) for side in grid.box],
-            "resolution": list(grid.shape),
-            "features": self.features.count,
-            "waves": list(self.features.waves),
-            "kernels": {name: kernel_to_dict(kernel)["kind"] for name, kernel in self.prior.latents},
-            "windows": len(self.windows),
-            "time_step": self.dt,
-        }
 
     # ---- the posterior of fields --------------------
 

@@ -118,9 +118,8 @@ def _fit(task: Task, kernels: Mapping[str, Kernel], progress: Progress) -> FlowF
 
 def _cold(task: Task, start: Start) -> Search:
     """Return the search before its first round."""
-    span = float(np.ptp(task.windows, axis=1).max())
     limits, none = bounds_of_parameters(task), np.zeros(start.parameters.size)
-    return Search(task, start.prior, start.setting, start.scale, limits, span / FIRST_STEPS, none)
+    return Search(task, start.prior, start.setting, start.scale, limits, task.span / FIRST_STEPS, none)
 
 
 def _starting_points(task: Task, start: Start) -> list[np.ndarray]:
@@ -133,7 +132,7 @@ def _starting_points(task: Task, start: Start) -> list[np.ndarray]:
     low, high = search.limits.T
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters)]
     points = list({tuple(np.clip(one, low, high)): None for one in tried})
-    path = task.path(float(np.ptp(task.windows, axis=1).max()) / SOME_STEPS)
+    path = task.path(task.span / SOME_STEPS)
 
     def misfit(point: tuple[float, ...]) -> float:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -227,7 +226,7 @@ def _grows(setting: Setting, task: Task, parameters: np.ndarray, finer: float) -
     shape = tuple(max(n, 2 * round(0.5 * finer * n)) for n in grid.shape)
     motion = Motion.of(task.equation, replace(setting.features, grid=replace(grid, shape=shape)))
     rate = float(fastest_growth(motion, jnp.asarray(grid.box), jnp.asarray(parameters)))
-    return rate * float(np.ptp(task.windows, axis=1).max()) > MOST_GROWTH
+    return rate * task.span > MOST_GROWTH
 
 
 def _data_waves(setting: Setting, task: Task) -> float:

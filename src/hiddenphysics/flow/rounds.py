@@ -191,42 +191,51 @@ class Search:
             bounds[:-1] = np.clip(at.theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
         tuned = tune(objective, at.theta, bounds)
         spectrum, noise = objective.spectrum(tuned.theta), np.exp(tuned.theta[-1])
-        variance = noise if self.task.known is None else noise + self.task.known
-        held = np.maximum(np.asarray(spectrum), 1e-300)
         information = np.asarray(tuned.at.information)
         # A proximal term: directions that the data do not see stay where they are.
         towards = information @ np.asarray(tuned.at.estimate) - self.slope
         step = np.linalg.solve(information + np.diag(1.0 / self.scale**2), towards)
         mean, slope = (np.asarray(v) for v in posterior(data, spectrum, jnp.asarray(noise)))
-
         whole = 1.0 if before is None else _relaxed(before, step, information)
-        goal = np.clip(at.parameters + whole * step, self.limits[:, 0], self.limits[:, 1])
-        towards_goal = mean - slope @ (goal - at.parameters) - at.z, goal - at.parameters
+        parameters = np.clip(at.parameters + whole * step, self.limits[:, 0], self.limits[:, 1])
+        goal = Point(mean - slope @ (parameters - at.parameters), parameters, tuned.theta)
+        share, point, misfit = self.towards(at, goal, np.asarray(spectrum))
+        return Round(point, tuned, data, step, information, share * whole, misfit)
 
-        def moved(share: float) -> tuple[Point, float, float]:
-            z, parameters = at.z + share * towards_goal[0], at.parameters + share * towards_goal[1]
+    def towards(self, at: Point, goal: Point, spectrum: np.ndarray) -> tuple[float, Point, float]:
+        """Go from a point towards another as far as that lowers the objective; return the share, the place, its misfit.
+
+        The objective is ‖y − φ(z; λ)‖² in units of the noise + zᵀS⁻¹z. State and parameters go together: far from the
+        truth the state that goes with the old parameters may be bent so far that it overflows.
+        """
+        noise = float(np.exp(goal.theta[-1]))
+        variance = noise if self.task.known is None else noise + self.task.known
+        held = np.maximum(spectrum, 1e-300)
+
+        def tried(share: float) -> tuple[Point, float, float]:
+            z = at.z + share * (goal.z - at.z)
+            parameters = at.parameters + share * (goal.parameters - at.parameters)
             residual = self.task.scaled - self.predict(z, parameters)
             with np.errstate(over="ignore", invalid="ignore"):  # a state that overflows is not taken
                 merit = float(np.sum(residual**2 / variance)) + float(np.sum(z**2 / held))
                 misfit = float(np.sqrt(np.sum(residual**2) / self.task.count))
-            return Point(z, parameters, tuned.theta), merit, misfit
+            return Point(z, parameters, goal.theta), merit, misfit
 
-        _, here, _ = moved(0.0)
+        _, here, _ = tried(0.0)
         explained = EXPLAINED * float(np.sqrt(self.task.quiet + noise))
         share = 1.0
-        point, merit, misfit = moved(share)
+        point, merit, misfit = tried(share)
         while share > SHORTEST and not (merit <= here + 1e-3 * abs(here) + 1.0 or misfit <= explained):
             share /= 2
-            point, merit, misfit = moved(share)
-        part = share * whole
-        return Round(point, tuned, data, step, information, part, misfit)
+            point, merit, misfit = tried(share)
+        return share, point, misfit
 
     def fine_enough(self, at: Point, tolerance: float) -> float:
         """Return the longest step in time, among halvings, whose error at the stops is below the tolerance.
 
         Or the shortest that is affordable.
         """
-        total = float(np.ptp(self.task.windows, axis=1).max())
+        total = self.task.span
         # A state on the way may have asked for shorter steps than the one that it has led to.
         dt = min(2 * self.dt, total / FIRST_STEPS)
         coarse = self.predict(at.z, at.parameters, self.task.path(dt))
@@ -260,15 +269,18 @@ def run(
     for _ in range(most):
         say(f"round {len(rounds) + 1}")
         before = rounds[-1] if rounds else None
-        # Steps need not be finer than what the parameters are still wrong by.
-        unexplained = UNEXPLAINED * before.misfit if before else 0.0
-        tolerance = TIME_ERROR * max(float(np.sqrt(search.noise(at))), unexplained)
-        finest, coarsest = (COLD_ERROR, COLD_ERROR) if cold and not rounds else (LEAST_ERROR, MOST_ERROR)
-        search = replace(search, dt=search.fine_enough(at, float(np.clip(tolerance, finest, coarsest))))
-        rounds.append(search.round(at, before, hold=cold and before is None))
+        first = cold and before is None
+        tolerance = COLD_ERROR if first else _tolerance(search.noise(at), before)
+        search = replace(search, dt=search.fine_enough(at, tolerance))
+        rounds.append(search.round(at, before, hold=first))
         at = rounds[-1].point
         lost = not np.all(np.isfinite(at.parameters)) or not np.isfinite(rounds[-1].misfit)
-        held = cold and len(rounds) == 1
-        if lost or (not held and (rounds[-1].settled or not search.carried(at))):
+        if lost or (not first and (rounds[-1].settled or not search.carried(at))):
             break
     return search, rounds
+
+
+def _tolerance(noise: float, before: Round | None) -> float:
+    """Error of the steps in time that is accepted; they need not be finer than what is still wrong otherwise."""
+    unexplained = UNEXPLAINED * before.misfit if before else 0.0
+    return float(np.clip(TIME_ERROR * max(np.sqrt(noise), unexplained), LEAST_ERROR, MOST_ERROR))

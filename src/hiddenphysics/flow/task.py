@@ -64,6 +64,11 @@ class Task:
         return int(np.count_nonzero(self.weights))
 
     @property
+    def span(self) -> float:
+        """Longest time from the first to the last stop of a window."""
+        return float(np.ptp(self.windows, axis=1).max())
+
+    @property
     def scaled(self) -> np.ndarray:
         """Values in units of their field's size, (W, T·G·N)."""
         return np.asarray((self.values * self.weights).reshape(len(self.values), -1))
@@ -91,8 +96,7 @@ class Task:
         """Return the way through all stops, in steps of about dt."""
         durations = np.diff(self.windows, axis=1, prepend=self.windows[:, :1])
         starts = np.concatenate([self.windows[:, :1], self.windows[:, :-1]], axis=1)
-        total = max(float(np.ptp(self.windows, axis=1).max()), 1e-300)
-        most = np.full(durations.shape, MOST_GROWTH / total)
+        most = np.full(durations.shape, MOST_GROWTH / max(self.span, 1e-300))
         path = Path(durations, np.zeros(durations.shape, int), starts, self.points, most)
         return Path(*map(jnp.asarray, path)).with_steps(dt)
 

@@ -20,12 +20,10 @@ GAIN = 1e-4
 
 @dataclass(frozen=True)
 class Tuned:
-    """Where the tuning ended: the vector, the evaluation there, its expected information, and the evaluations spent."""
+    """Where the tuning ended: the vector, and the evaluation there."""
 
     theta: np.ndarray
     at: Evaluated
-    fisher: np.ndarray
-    evaluations: int
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ def tune(objective: Objective, start: np.ndarray, bounds: np.ndarray, most: int 
             break
         else:
             damping *= 10
-    return Tuned(theta, at, fisher, spent)
+    return Tuned(theta, at)
 
 
 def _step(
