@@ -24,7 +24,7 @@ WALLS = "u_t - a*u_xx + b*(u^3 - u) = 0"
 class Case:
     """An equation with its truth, the state at t = 0 on a periodic box, grid points, two times, points per snapshot.
 
-    `seen` is the part of the box that is measured; all of it by default.
+    `field` is its name in the equation, `seen` the part of the box that is measured; all of it by default.
     """
 
     equation: str
@@ -122,19 +122,12 @@ def fit(case: Case, noise: float, seed: int) -> tuple[hp.Result, float]:
         times=[0.0, *case.times],
         parameters=case.truth,
     )
-    pair = hp.Snapshots([window(snapshot, *case.seen) for snapshot in hp.read(run)[1:]])
+    low, high = case.seen
+    pair = hp.read(run)[1:].where(lambda x: (low <= x) & (x <= high))
     # Points and noise come from different streams, or the noise would depend on where it is seen.
     drawn = (pair.with_noise(noise, seed=1000 + seed) if noise else pair).subsample(case.points, seed=seed)
     began = time.perf_counter()
     return hp.identify(case.equation, drawn), time.perf_counter() - began
-
-
-def window(snapshot: hp.Snapshot, low: float, high: float) -> hp.Snapshot:
-    """Return what is seen between two places."""
-    seen = (low <= snapshot["x"]) & (snapshot["x"] <= high)
-    return hp.Snapshot(
-        t=snapshot.t, x=snapshot["x"][seen], **{c: snapshot[c][seen] for c in snapshot.columns}
-    )
 
 
 def line(name: str, noise: float, seed: int) -> str:

@@ -11,7 +11,7 @@ from hiddenphysics.studies.page.tables import shade, table
 from hiddenphysics.studies.plan import Plan
 from tests.studies.small import MadeUp, made_up_row
 
-pytestmark = pytest.mark.xdist_group("page")  # one process: the tests share fits
+pytestmark = pytest.mark.xdist_group("page")  # one process: the tests share a report
 
 VOID = {"meta", "br"}
 
