@@ -7,8 +7,7 @@ from scipy.integrate import quad
 
 from hiddenphysics.errors import ModelError
 from hiddenphysics.flow.box import Region, choose
-from hiddenphysics.flow.envelope import Envelope
-from hiddenphysics.flow.features import Features, values_at
+from hiddenphysics.flow.features import Features, Gauge, values_at
 from hiddenphysics.flow.prior import Prior
 from hiddenphysics.kernels import Matern, RationalQuadratic, Sech, SquaredExponential
 from hiddenphysics.simulate.spectral.grid import Grid
@@ -23,7 +22,7 @@ def test_amplitudes_and_modes_are_the_same_field(box, shape, waves):
     features = Features(Grid(box, shape), waves)
     z = RNG.standard_normal((2, features.count))
     points = RNG.uniform(0, 2, (9, len(box)))
-    modes = features.to_modes(jnp.asarray(z), jnp.ones((2, *shape)))
+    modes = features.to_modes(jnp.asarray(z), Gauge(jnp.ones((2, *shape)), None))
     np.testing.assert_allclose(
         values_at(features.grid, modes, jnp.asarray(points)), z @ features.at(points).T, atol=1e-12
     )
@@ -35,7 +34,7 @@ def test_derivatives_of_features_and_of_modes():
     points = np.linspace(0.1, 1.9, 7)[:, None]
     step = 1e-6
     slope = (z @ (features.at(points + step) - features.at(points - step)).T) / (2 * step)
-    modes = features.to_modes(jnp.asarray(z), jnp.ones((1, 30)))
+    modes = features.to_modes(jnp.asarray(z), Gauge(jnp.ones((1, 30)), None))
     np.testing.assert_allclose(
         values_at(features.grid, modes, jnp.asarray(points), (1,)), slope, rtol=1e-6, atol=1e-6
     )
@@ -89,13 +88,3 @@ def test_features_carry_the_prior_in_two_dimensions(kernel):
 def test_too_many_waves_are_refused_with_a_way_out():
     with pytest.raises(ModelError, match="smaller region"):
         choose(Region(np.zeros(2), np.ones(2)), np.full(2, 1e-3), np.full(2, 1e-2), 8.0)
-
-
-def test_an_envelope_is_large_where_the_energy_is_and_periodic():
-    centres = np.linspace(0, 10, 101)[None, :, None]
-    energy = np.exp(-((centres[..., 0] - 5) ** 2))
-    envelope = Envelope.of(centres, energy, np.array([0.5]), 0.0)
-    g = envelope.at(np.array([[5.0], [0.5], [0.0], [14.0]]), np.array([14.0]))[0]
-    assert g[0] > 10 * g[1]
-    assert g[2] == pytest.approx(g[3], rel=1e-12)
-    np.testing.assert_array_equal(Envelope.flat(2, 1).at(np.zeros((3, 1)), np.array([1.0])), np.ones((2, 3)))

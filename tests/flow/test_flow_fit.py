@@ -7,7 +7,7 @@ import pytest
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.flow import FlowFit, applies, fit_flow
-from hiddenphysics.flow.motion import Latent, Motion, linearised, predictions
+from hiddenphysics.flow.motion import Motion, linearised, predictions
 from hiddenphysics.flow.start import start_of
 from hiddenphysics.flow.task import task_of
 from hiddenphysics.flow.windows import gap_counts, windows_of
@@ -107,7 +107,7 @@ def test_derivatives_of_the_motion_are_those_of_finite_differences():
     task = task_of(equation, [snapshots])
     start = start_of(task, {})
     setting = start.setting
-    latent = Latent(*map(jnp.asarray, (start.z.reshape(1, -1), setting.envelope, setting.ends)))
+    latent = setting.latent(start.z.reshape(1, -1))
     at, path = jnp.array([0.9, 0.25]), task.path(0.1)
     _, in_z, in_p = linearised(setting.motion, latent, at, path)
     direction = np.random.default_rng(0).standard_normal(latent.z.shape) * np.abs(np.asarray(latent.z))
@@ -131,7 +131,7 @@ def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():
     snapshots = Snapshots([Snapshot(t, x, u=heat(x, t)) for t in (0.0, 0.7)])
     task = task_of(equation, [snapshots])
     start = start_of(task, {})
-    latent = Latent(*map(jnp.asarray, (start.z.reshape(1, -1), start.setting.envelope, start.setting.ends)))
+    latent = start.setting.latent(start.z.reshape(1, -1))
     assert isinstance(start.setting.motion, Motion)
     seen = np.asarray(predictions(start.setting.motion, latent, jnp.array([0.3]), task.path(0.7)))
     np.testing.assert_allclose(seen[0, 1, 0], heat(x, 0.7), atol=2e-3)

@@ -87,6 +87,13 @@ def choose(
     return Features(Grid(tuple(box), tuple(shape)), tuple(waves))
 
 
+def finer(features: Features, steepest: float) -> Features:
+    """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
+    factor = _up(steepest, RUNGS)
+    shape = tuple(2 * int(next_fast_len(math.ceil(factor * n / 2))) for n in features.grid.shape)
+    return Features(Grid(features.grid.box, shape), features.waves) if factor > 1 else features
+
+
 def _up(value: float, rungs: int) -> float:
     """Round up to a ladder with so many rungs per octave."""
     return float(2 ** (math.ceil(rungs * math.log2(value) - 1e-9) / rungs))

@@ -5,13 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from hiddenphysics.simulate.spectral.grid import Fields, Grid, Modes
+from hiddenphysics.simulate.spectral.grid import Grid, Modes
+
+
+class Gauge(NamedTuple):
+    """How a stationary latent z makes a field, u(x) = g(x) z(s(x)), at the grid's points.
+
+    Attributes
+    ----------
+    envelope
+        g, (F, *shape).
+    places
+        s on a line, (F, n); None where s(x) = x.
+    """
+
+    envelope: Any
+    places: Any
 
 
 @dataclass(frozen=True)
@@ -63,9 +79,18 @@ class Features:
         volume = float(np.prod(self.grid.lengths))
         return np.concatenate([[1.0], np.full(2 * len(self.indices), 2.0)]) / volume
 
-    def to_modes(self, z: Float[jax.Array, "F K"], envelope: Fields) -> Modes:
-        """Fourier modes of g(x) z(x), for feature amplitudes z and envelopes g at the grid's points."""
-        return self.grid.to_modes(envelope * self.grid.to_fields(self._modes(z)))
+    def to_modes(self, z: Float[jax.Array, "F K"], gauge: Gauge) -> Modes:
+        """Fourier modes of g(x) z(s(x)), for feature amplitudes z."""
+        if gauge.places is None:
+            return self.grid.to_modes(gauge.envelope * self.grid.to_fields(self._modes(z)))
+        fields = jax.vmap(lambda places, one: self._values(places) @ one)(gauge.places, z)
+        return self.grid.to_modes(gauge.envelope * fields)
+
+    def _values(self, places: Float[jax.Array, " N"]) -> Float[jax.Array, "N K"]:
+        """Values of all features at places on a line, which may be traced."""
+        (low, high) = self.grid.box[0]
+        phase = (2 * np.pi / (high - low)) * jnp.multiply.outer(places - low, self.indices[:, 0])
+        return jnp.concatenate([jnp.ones((phase.shape[0], 1)), jnp.cos(phase), jnp.sin(phase)], axis=1)
 
     def _modes(self, z: Float[jax.Array, "F K"]) -> Modes:
         half = len(self.indices)

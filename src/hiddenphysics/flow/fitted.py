@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
-from hiddenphysics.flow.features import Features
+from hiddenphysics.flow.features import Features, Gauge
 from hiddenphysics.flow.judge import Verdict
 from hiddenphysics.flow.linear import Reduced, effective
 from hiddenphysics.flow.motion import (
@@ -62,7 +63,7 @@ class FlowFit:
     dt
         Step in time.
     motion, features, prior, latent, belief
-        The equation on its grid, the waves on their box, the prior, the latent's posterior mean with its envelope, and
+        The equation on its grid, the waves on their box, the prior, the latent's posterior mean with its gauge, and
         its uncertainty.
     """
 
@@ -196,7 +197,7 @@ class FlowFit:
             "covariance": self.covariance,
             "windows": self.windows,
             "z": np.asarray(self.latent.z),
-            "envelope": np.asarray(self.latent.envelope),
+            "envelope": np.asarray(self.latent.gauge.envelope),
             "ends": np.asarray(self.latent.ends),
             "A": self.belief.A,
             "B": self.belief.B,
@@ -204,6 +205,8 @@ class FlowFit:
             "spectrum": self.belief.spectrum,
             "known": self.belief.known,
         }
+        if self.latent.gauge.places is not None:
+            arrays["places"] = np.asarray(self.latent.gauge.places)
         return plain, arrays
 
     @classmethod
@@ -243,7 +246,10 @@ class FlowFit:
             motion=Motion.of(equation, features),
             features=features,
             prior=prior,
-            latent=Latent(*(jnp.asarray(arrays[key]) for key in ("z", "envelope", "ends"))),
+            latent=jax.tree.map(
+                jnp.asarray,
+                Latent(arrays["z"], Gauge(arrays["envelope"], arrays.get("places")), arrays["ends"]),
+            ),
             belief=belief,
         )
 

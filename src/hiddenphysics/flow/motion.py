@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.flow.features import Features, values_at
+from hiddenphysics.flow.features import Features, Gauge, values_at
 from hiddenphysics.flow.moving import moving_flow, split_of
 from hiddenphysics.simulate import Flow
 from hiddenphysics.simulate.spectral.grid import Box
@@ -90,15 +90,15 @@ class Path(NamedTuple):
 
 
 class Latent(NamedTuple):
-    """Amplitudes (W, F·K) of the latents, envelopes (W, F, *shape) on the grid, ends (W, D, 2) of the box."""
+    """Amplitudes (W, F·K) of the latents, their gauges with a leading axis W, ends (W, D, 2) of the box."""
 
     z: Any
-    envelope: Any
+    gauge: Gauge
     ends: Any
 
     def window(self, index: int) -> Latent:
         """Return one window, still with a leading axis."""
-        return Latent(*(jnp.asarray(part[index : index + 1]) for part in self))
+        return jax.tree.map(lambda part: jnp.asarray(part[index : index + 1]), self)
 
 
 def predict(
@@ -106,7 +106,7 @@ def predict(
 ) -> Float[jax.Array, "T F N"]:
     """Values of all fields of the state, or a derivative, at the stops of one window, from the latent at its first."""
     flow, features = motion.on(latent.ends)
-    modes = features.to_modes(latent.z.reshape(len(motion.state), -1), latent.envelope)
+    modes = features.to_modes(latent.z.reshape(len(motion.state), -1), latent.gauge)
 
     def visit(modes: jax.Array, stop: Path) -> tuple[jax.Array, jax.Array]:
         modes = _advance(flow, modes, parameters, stop)

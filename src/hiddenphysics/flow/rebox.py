@@ -22,9 +22,8 @@ def carry_over(
 ) -> np.ndarray:
     """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data."""
     points = _points(task, old, new)
-    fields = z.reshape(len(z), len(prior.latents), -1) @ old.features.at(points).T
-    fields = fields * _at(old, points)
-    basis, gains = new.features.at(points), _at(new, points)
+    before, after = _bases(old, points), _bases(new, points)
+    fields = np.einsum("wfnk,wfk->wfn", before, z.reshape(len(z), len(prior.latents), -1))
     spectrum = np.asarray(
         prior.spectrum(
             jnp.asarray(theta), new.features.omega, new.features.measure, np.zeros(len(prior.latents))
@@ -32,8 +31,7 @@ def carry_over(
     ).reshape(len(prior.latents), -1)
     found = np.empty((len(z), len(prior.latents), new.features.count))
     for f, size in enumerate(task.sizes):
-        A = basis * gains[:, f, :, None]
-        y = fields[:, f]
+        A, y = after[:, f], fields[:, f]
         data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), jnp.asarray(float(y.size)))
         found[:, f] = np.asarray(posterior(data, jnp.asarray(spectrum[f]), jnp.asarray(EXACT * size**2))[0])
     return found.reshape(len(z), -1)
@@ -51,7 +49,6 @@ def _points(task: Task, old: Setting, new: Setting) -> np.ndarray:
     return grid[np.all((grid >= low) & (grid <= high), axis=1)]
 
 
-def _at(setting: Setting, points: np.ndarray) -> np.ndarray:
-    """Envelopes (W, F, N) at points."""
-    sides = np.array(setting.features.grid.lengths)
-    return np.stack([one.at(points, sides) for one in setting.envelopes], axis=1)
+def _bases(setting: Setting, points: np.ndarray) -> np.ndarray:
+    """All waves of all fields as the prior has them, (W, F, N, K), at points."""
+    return np.stack([one.basis(setting.features, points) for one in setting.envelopes], axis=1)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import least_squares
 
-from hiddenphysics.flow.features import Features, values_at
+from hiddenphysics.flow.features import Features, Gauge, values_at
 from hiddenphysics.flow.motion import Motion
 from hiddenphysics.flow.task import Task
 
@@ -24,7 +24,7 @@ def bounds_of_parameters(task: Task) -> np.ndarray:
 
 
 def regress(
-    motion: Motion, features: Features, task: Task, states: np.ndarray, envelope: np.ndarray
+    motion: Motion, features: Features, task: Task, states: np.ndarray, gauge: Gauge
 ) -> tuple[np.ndarray, np.ndarray]:
     """Solve ∂ₜh ≈ rate(h; λ) in the mean square over the data's region, for every pair of neighbouring stops.
 
@@ -32,8 +32,8 @@ def regress(
     ----------
     states
         Feature amplitudes (W, T, F, K) of all fields at all stops.
-    envelope
-        (W, F, *shape) on the motion's grid.
+    gauge
+        How amplitudes make fields on the motion's grid, with a leading axis W.
 
     Returns
     -------
@@ -45,17 +45,17 @@ def regress(
     middle = 0.5 * (states[window, stop + 1] + states[window, stop])
     rates = (states[window, stop + 1] - states[window, stop]) / gaps[window, stop, None, None]
     times = jnp.asarray(0.5 * (task.windows[window, stop + 1] + task.windows[window, stop]))
-    envelopes = jnp.asarray(envelope[window])
+    gauges = jax.tree.map(lambda part: jnp.asarray(part[window]), gauge)
     points = _points(features, task)
     ends = jnp.asarray(features.grid.box)
-    target = np.asarray(_increments(motion, jnp.asarray(rates), envelopes, ends, points))
+    target = np.asarray(_increments(motion, jnp.asarray(rates), gauges, ends, points))
     size = np.sqrt(np.mean(target**2, axis=(0, 2), keepdims=True))
     # A field that does not change tells nothing of the size of its terms.
     size = np.where(size > 1e-9 * np.max(size), size, np.inf)
     bounds = bounds_of_parameters(task)
 
     def rates_and_slopes(at: np.ndarray) -> tuple[jax.Array, jax.Array]:
-        return _rates(motion, jnp.asarray(middle), envelopes, ends, times, points, jnp.asarray(at))
+        return _rates(motion, jnp.asarray(middle), gauges, ends, times, points, jnp.asarray(at))
 
     def residual(at: np.ndarray) -> np.ndarray:
         return np.ravel((np.asarray(rates_and_slopes(at)[0]) - target) / size)
@@ -99,21 +99,21 @@ def _points(features: Features, task: Task) -> jax.Array:
 
 @partial(jax.jit, static_argnums=0)
 def _increments(
-    motion: Motion, rates: jax.Array, envelopes: jax.Array, ends: jax.Array, points: jax.Array
+    motion: Motion, rates: jax.Array, gauges: Gauge, ends: jax.Array, points: jax.Array
 ) -> jax.Array:
     flow, features = motion.on(ends)
 
-    def one(z: jax.Array, envelope: jax.Array) -> jax.Array:
-        return values_at(flow.grid, features.to_modes(z, envelope), points)
+    def one(z: jax.Array, gauge: Gauge) -> jax.Array:
+        return values_at(flow.grid, features.to_modes(z, gauge), points)
 
-    return jax.vmap(one)(rates, envelopes)
+    return jax.vmap(one)(rates, gauges)
 
 
 @partial(jax.jit, static_argnums=0)
 def _rates(
     motion: Motion,
     states: jax.Array,
-    envelopes: jax.Array,
+    gauges: Gauge,
     ends: jax.Array,
     times: jax.Array,
     points: jax.Array,
@@ -125,10 +125,10 @@ def _rates(
     def rate(at: jax.Array) -> jax.Array:
         numbers = dict(zip(motion.equation.parameters, at, strict=True))
 
-        def one(z: jax.Array, envelope: jax.Array, t: jax.Array) -> jax.Array:
-            modes = flow.rate(features.to_modes(z, envelope), numbers, t)
+        def one(z: jax.Array, gauge: Gauge, t: jax.Array) -> jax.Array:
+            modes = flow.rate(features.to_modes(z, gauge), numbers, t)
             return values_at(flow.grid, modes, points)
 
-        return jax.vmap(one)(states, envelopes, times)
+        return jax.vmap(one)(states, gauges, times)
 
     return rate(parameters), jnp.moveaxis(jax.jacfwd(rate)(parameters), -1, 0)

@@ -128,8 +128,8 @@ class Search:
         object.__setattr__(self, "path", self.task.path(self.dt))
 
     def latent(self, z: np.ndarray) -> Latent:
-        """Amplitudes with the envelopes of this box."""
-        return Latent(*map(jnp.asarray, (z, self.setting.envelope, self.setting.ends)))
+        """Amplitudes as the motion in this box takes them."""
+        return self.setting.latent(z)
 
     def predict(self, z: np.ndarray, parameters: np.ndarray, path: Path | None = None) -> np.ndarray:
         """Weighted rows (W, N) of the predictions."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.flow.box import LEAST_NOISE, choose
-from hiddenphysics.flow.envelope import Envelope
+from hiddenphysics.flow.envelope import STRETCH, Envelope
 from hiddenphysics.flow.features import Features
 from hiddenphysics.flow.linear import evidence, posterior, reduce
 from hiddenphysics.flow.prior import Prior
@@ -38,6 +38,9 @@ FIRST_NOISES = (1e-8, 1e-5, 1e-2)
 
 FIRST_STOPS = 2
 """Snapshots of a window that the envelope of its first state is read from."""
+
+NOISY = 1e-6
+"""Noise variance, in units of the field's, above which it matters how fine the prior is where; below, the data tell."""
 
 SPACINGS = 1.5
 """Shortest length that is tried, in mean distances between neighbours."""
@@ -80,21 +83,27 @@ def smooth(task: Task, row: int, kernels: Sequence[Kernel]) -> Smoothed:
         for rung in np.linspace(0.0, 1.0, rungs)
         for noise in FIRST_NOISES
     ]
-    best = min(trials, key=lambda theta: _finite(_value(first, theta)))
+    guess = min(trials, key=lambda theta: _finite(_value(first, theta)))
     # The trials need all lengths at once; from here on only those near the best one.
-    shortest = np.maximum(np.exp(best[1:-1]) / NEAR, shortest)
-    features = choose(region, shortest, np.minimum(NEAR * np.exp(best[1:-1]), 0.3 * extent), FINE_REACH)
+    shortest = np.maximum(np.exp(guess[1:-1]) / NEAR, shortest)
+    features = choose(region, shortest, np.minimum(NEAR * np.exp(guess[1:-1]), 0.3 * extent), FINE_REACH)
     bounds = bounds_of(priors[0], shortest[None], extent[None])
 
     def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
         tuned = tune(_objective(task, prior, row, features, envelope), start, bounds, FEW_STEPS)
         return Smoothed(prior.latents[0][1], tuned.theta, -float(tuned.at.value), envelope)
 
-    plain = fitted(priors[0], best, flat)
+    plain = fitted(priors[0], guess, flat)
     envelope = envelope_of(task, row, plain, features)
     found = [plain, fitted(priors[0], plain.theta, envelope)]
-    found += [fitted(prior, found[-1].theta, shape) for prior in priors[1:] for shape in (flat, envelope)]
-    return max(found, key=lambda one: one.evidence if np.isfinite(one.evidence) else -np.inf)
+    if len(extent) == 1 and np.exp(found[-1].theta[-1]) > NOISY:
+        found.append(fitted(priors[0], found[-1].theta, replace(envelope, stretch=STRETCH)))
+    found += [fitted(prior, one.theta, one.envelope) for prior in priors[1:] for one in tuple(found)]
+    return max(found, key=_evidence)
+
+
+def _evidence(found: Smoothed) -> float:
+    return found.evidence if np.isfinite(found.evidence) else -np.inf
 
 
 def envelope_of(task: Task, row: int, smoothed: Smoothed, features: Features) -> Envelope:
@@ -156,9 +165,8 @@ def _single(task: Task, row: int, kernel: Kernel) -> Prior:
 
 def _objective(task: Task, prior: Prior, row: int, features: Features, envelope: Envelope) -> Objective:
     windows, stops = task.windows.shape
-    sides = np.array(features.grid.lengths)
     A = np.stack([
-        [features.at(p) * envelope.at(p, sides)[w, :, None] for p in task.points[w]] for w in range(windows)
+        [envelope.basis(features, p)[w] for p in task.points[w]] for w in range(windows)
     ])  # fmt: skip
     seen = task.weights[:, :, row].reshape(windows * stops, -1) > 0
     A = A.reshape(windows * stops, *A.shape[2:]) * seen[..., None]

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
-from hiddenphysics.flow.box import LEAST_NOISE, ROOM, choose
+from hiddenphysics.flow.box import LEAST_NOISE, ROOM, choose, finer
 from hiddenphysics.flow.envelope import Envelope
-from hiddenphysics.flow.features import Features
-from hiddenphysics.flow.motion import Motion
+from hiddenphysics.flow.features import Features, Gauge
+from hiddenphysics.flow.motion import Latent, Motion
 from hiddenphysics.flow.noises import with_common_noise
 from hiddenphysics.flow.prior import Prior
 from hiddenphysics.flow.regression import regress
@@ -40,8 +42,8 @@ class Setting:
         The latent's waves on the box.
     envelopes
         Where each of the F fields is large.
-    envelope
-        (W, F, *shape) at the grid's points.
+    gauge
+        How amplitudes make fields on the grid, with a leading axis W.
     shortest, longest
         (D,) lengths that the box carries.
     quietest
@@ -51,7 +53,7 @@ class Setting:
     motion: Motion
     features: Features
     envelopes: tuple[Envelope, ...]
-    envelope: np.ndarray
+    gauge: Gauge
     shortest: np.ndarray
     longest: np.ndarray
     quietest: float
@@ -59,7 +61,12 @@ class Setting:
     @property
     def ends(self) -> np.ndarray:
         """Ends of the box, (W, D, 2): the same for every window."""
-        return np.broadcast_to(np.array(self.features.grid.box), (len(self.envelope), len(self.shortest), 2))
+        windows = len(self.gauge.envelope)
+        return np.broadcast_to(np.array(self.features.grid.box), (windows, len(self.shortest), 2))
+
+    def latent(self, z: np.ndarray) -> Latent:
+        """Return amplitudes (W, F·K) as the motion takes them."""
+        return jax.tree.map(jnp.asarray, Latent(z, self.gauge, self.ends))
 
     def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
         """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
@@ -116,13 +123,21 @@ def setting_of(
     quietest = max(decade, LEAST_NOISE[dimensions])
     beyond = FAR[dimensions] if task.equation.fractional else 0.0
     features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond)
-    points = np.stack([axis.ravel() for axis in features.grid.points()], axis=1)
-    sides = np.array(features.grid.lengths)
-    on_grid = np.stack([one.at(points, sides) for one in envelopes], axis=1)
-    on_grid = on_grid.reshape(*on_grid.shape[:2], *features.grid.shape)
-    return Setting(
-        Motion.of(task.equation, features), features, tuple(envelopes), on_grid, shortest, longest, quietest
-    )
+    features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
+    gauge = _gauge(features, envelopes)
+    motion = Motion.of(task.equation, features)
+    return Setting(motion, features, tuple(envelopes), gauge, shortest, longest, quietest)
+
+
+def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
+    """Envelopes (W, F, *shape), and where a coordinate is warped the places (W, F, n), at the grid's points."""
+    grid = features.grid
+    points = np.stack([axis.ravel() for axis in grid.points()], axis=1)
+    size = np.stack([one.at(points, np.array(grid.lengths)) for one in envelopes], axis=1)
+    places = None
+    if any(one.stretch for one in envelopes):
+        places = np.stack([one.warped(points, grid.box)[..., 0] for one in envelopes], axis=1)
+    return Gauge(size.reshape(*size.shape[:2], *grid.shape), places)
 
 
 def start_of(task: Task, kernels: Mapping[str, Kernel]) -> Start:
@@ -136,7 +151,7 @@ def start_of(task: Task, kernels: Mapping[str, Kernel]) -> Start:
     envelopes = [smoothed[task.measured.index(_root(task, row))].envelope for row in range(len(task.state))]
     setting = setting_of(task, prior, envelopes, prior.lengths(theta), task.quiet + float(np.exp(theta[-1])))
     every = states_of(task, smoothed, setting.features)
-    parameters, scale = regress(setting.motion, setting.features, task, every, setting.envelope)
+    parameters, scale = regress(setting.motion, setting.features, task, every, setting.gauge)
     return Start(task, prior, setting, every[:, 0], parameters, scale, theta, tuple(smoothed))
 
 
