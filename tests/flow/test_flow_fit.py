@@ -8,7 +8,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.flow import FlowFit, applies, fit_flow
 from hiddenphysics.flow.motion import Motion, linearised, predictions
-from hiddenphysics.flow.start import start_of
+from hiddenphysics.flow.start import start_of, widened
 from hiddenphysics.flow.task import task_of
 from hiddenphysics.flow.windows import gap_counts, windows_of
 from hiddenphysics.inference.fit import Status
@@ -123,6 +123,22 @@ def test_derivatives_of_the_motion_are_those_of_finite_differences():
         step = h * np.eye(2)[p]
         by_p = (moved(0.0, step) - moved(0.0, -step)) / (2 * h)
         np.testing.assert_allclose(in_p[:, p], by_p, atol=1e-7)
+
+
+def test_a_wider_box_holds_the_same_field_with_twice_the_room():
+    snapshots = burgers()
+    equation = Equation.parse(BURGERS, fields=("u",), coordinates=("x",))
+    start = start_of(task_of(equation, [snapshots]), {})
+    wide = widened(start)
+    usual, wider = (one.setting.features.grid.lengths[0] for one in (start, wide))
+    extent = float(start.task.region.extent[0])
+    assert wider - extent == pytest.approx(2 * (usual - extent), rel=1e-6)
+
+    def first(one):
+        latent = one.setting.latent(one.z.reshape(1, -1))
+        return predictions(one.setting.motion, latent, jnp.array([1.0, 0.2]), start.task.path(0.1))[0, 0, 0]
+
+    np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
 
 
 def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():

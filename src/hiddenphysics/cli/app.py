@@ -177,6 +177,10 @@ def reproduce(
             min=1, help="So many pairs in every cell, evenly spaced, instead of each table's own number."
         ),
     ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(min=1, help="So many draws of points and noise of every pair, instead of one."),
+    ] = None,
     folder: Annotated[Path, typer.Option(help="Where fits and report are written.")] = Path("reproduction"),
     workers: Annotated[int, typer.Option(min=0, help="Processes, one thread each; 0: in this one.")] = 1,
     scheduler: Annotated[
@@ -205,6 +209,7 @@ def reproduce(
             smoke=smoke,
             models=model or [],
             pairs=pairs,
+            draws=draws,
             folder=folder,
             workers=workers,
             scheduler=scheduler,

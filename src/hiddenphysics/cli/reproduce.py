@@ -30,6 +30,7 @@ def reproduce_studies(
     smoke: bool,
     models: list[str],
     pairs: int | None,
+    draws: int | None,
     folder: Path,
     workers: int,
     scheduler: str | None,
@@ -54,7 +55,7 @@ def reproduce_studies(
         )
     if smoke:
         studies = tuple(rehearsal(study) for study in studies)
-    studies = restrict(studies, models, pairs)
+    studies = restrict(studies, models, pairs, draws)
     try:
         with stages(quiet) as say:
             say("opening the data, and making what is missing")

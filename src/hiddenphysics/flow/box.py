@@ -51,7 +51,12 @@ class Region:
 
 
 def choose(
-    region: Region, shortest: np.ndarray, longest: np.ndarray, reach: float, beyond: float = 0.0
+    region: Region,
+    shortest: np.ndarray,
+    longest: np.ndarray,
+    reach: float,
+    beyond: float = 0.0,
+    room: float = 1.0,
 ) -> Features:
     """Return features that carry a prior with lengths between `shortest` and `longest` along each side.
 
@@ -67,10 +72,12 @@ def choose(
         ωℓ beyond which the prior's spectrum is nothing.
     beyond
         Further padding in extents of the region, for motions that feel what is far away.
+    room
+        Factor on the usual padding.
     """
     box, waves, shape = [], [], []
     for low, high, short, long in zip(region.low, region.high, shortest, longest, strict=True):
-        side = (1 + beyond) * (high - low) + PADDING[len(shortest)] * long
+        side = (1 + beyond) * (high - low) + room * PADDING[len(shortest)] * long
         middle = 0.5 * (low + high)
         box.append((float(middle - side / 2), float(middle + side / 2)))
         count = math.ceil(_up(reach / short * side / (2 * np.pi), RUNGS))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
@@ -21,7 +21,7 @@ from hiddenphysics.flow.prior import Prior
 from hiddenphysics.flow.rebox import carry_over
 from hiddenphysics.flow.regression import bounds_of_parameters
 from hiddenphysics.flow.rounds import FIRST_STEPS, MOST_ROUNDS, Point, Round, Search, run
-from hiddenphysics.flow.start import Setting, Start, setting_of, start_of
+from hiddenphysics.flow.start import Setting, Start, setting_of, start_of, widened
 from hiddenphysics.flow.task import Task, task_of
 from hiddenphysics.flow.windows import gap_counts, windows_of
 from hiddenphysics.inference.fit import Status
@@ -37,8 +37,8 @@ FACTORS = (1.0, 0.3, 2.0, 0.0)
 """Factors on the regressed parameters to start from."""
 SOME_STEPS = 64
 """Steps in time with which these are compared."""
-MOST_SEARCHES = 3
-"""Searches that are made when the first ones end badly."""
+MOST_STARTS = 3
+"""Of these, so many are tried when the first searches end badly."""
 
 BAD = (Status.FAILED, Status.NOT_CONVERGED)
 
@@ -104,8 +104,8 @@ def _fit(task: Task, kernels: Mapping[str, Kernel], progress: Progress) -> FlowF
     task = start.task
     separate = float(sum(one.evidence for one in start.smoothed))
     searched: list[Searched] = []
-    for parameters in _starting_points(task, start)[:MOST_SEARCHES]:
-        searched.append(_search(task, start, parameters, progress))
+    for begin, parameters in _beginnings(task, start):
+        searched.append(_search(task, begin, parameters, progress))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
         if best.last.settled and best.evidence >= separate:
             break
@@ -120,6 +120,17 @@ def _cold(task: Task, start: Start) -> Search:
     """Return the search before its first round."""
     limits, none = bounds_of_parameters(task), np.zeros(start.parameters.size)
     return Search(task, start.prior, start.setting, start.scale, limits, task.span / FIRST_STEPS, none)
+
+
+def _beginnings(task: Task, start: Start) -> Iterator[tuple[Start, np.ndarray]]:
+    """Yield where searches begin: the best parameters, those in a wider box, then other parameters."""
+    points = _starting_points(task, start)
+    yield start, points[0]
+    wide = widened(start)
+    if wide is not None:
+        yield wide, _starting_points(task, wide)[0]
+    for parameters in points[1:MOST_STARTS]:
+        yield start, parameters
 
 
 def _starting_points(task: Task, start: Start) -> list[np.ndarray]:
@@ -165,7 +176,7 @@ def _rebox(search: Search, at: Point) -> tuple[Search, Point] | None:
     noise = search.noise(at)
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
-    new = setting_of(search.task, prior, old.envelopes, search.lengths(at), noise)
+    new = setting_of(search.task, prior, old.envelopes, search.lengths(at), noise, old.room)
     if new.features == old.features and new.quietest == old.quietest:
         return None
     z = carry_over(search.task, prior, at.theta, at.z, old, new)

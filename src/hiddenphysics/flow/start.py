@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.errors import ModelError
 from hiddenphysics.flow.box import LEAST_NOISE, ROOM, choose, finer
 from hiddenphysics.flow.envelope import Envelope
 from hiddenphysics.flow.features import Features, Gauge
@@ -30,6 +31,10 @@ FAR = {1: 4.0, 2: 1.0}
 """Padding, in extents of the data, for equations with fractional derivatives: these feel what is far away."""
 
 
+MORE_ROOM = 2.0
+"""How much more padding a box gets when the search in the usual one ends badly."""
+
+
 @dataclass(frozen=True)
 class Setting:
     """A box with its motion, and what the prior's vector may be in it.
@@ -48,6 +53,8 @@ class Setting:
         (D,) lengths that the box carries.
     quietest
         Noise variance, in units of the fields', down to which its features suffice.
+    room
+        Padding, in units of the usual one.
     """
 
     motion: Motion
@@ -57,6 +64,7 @@ class Setting:
     shortest: np.ndarray
     longest: np.ndarray
     quietest: float
+    room: float
 
     @property
     def ends(self) -> np.ndarray:
@@ -111,22 +119,27 @@ class Start:
 
 
 def setting_of(
-    task: Task, prior: Prior, envelopes: Sequence[Envelope], lengths: np.ndarray, noise: float
+    task: Task,
+    prior: Prior,
+    envelopes: Sequence[Envelope],
+    lengths: np.ndarray,
+    noise: float,
+    room: float = 1.0,
 ) -> Setting:
     """Return a box for a prior with about these lengths (F, D), none beyond the data's extent, and this noise."""
     region = task.region
     dimensions = len(region.extent)
-    room = ROOM[dimensions]
-    held = np.minimum(lengths, region.extent / room)
-    shortest, longest = held.min(axis=0) / room, held.max(axis=0) * room
+    play = ROOM[dimensions]
+    held = np.minimum(lengths, region.extent / play)
+    shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
     quietest = max(decade, LEAST_NOISE[dimensions])
     beyond = FAR[dimensions] if task.equation.fractional else 0.0
-    features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond)
+    features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond, room)
     features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
     gauge = _gauge(features, envelopes)
     motion = Motion.of(task.equation, features)
-    return Setting(motion, features, tuple(envelopes), gauge, shortest, longest, quietest)
+    return Setting(motion, features, tuple(envelopes), gauge, shortest, longest, quietest, room)
 
 
 def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
@@ -150,9 +163,34 @@ def start_of(task: Task, kernels: Mapping[str, Kernel]) -> Start:
     prior, theta = _joined(task, smoothed, kernels)
     envelopes = [smoothed[task.measured.index(_root(task, row))].envelope for row in range(len(task.state))]
     setting = setting_of(task, prior, envelopes, prior.lengths(theta), task.quiet + float(np.exp(theta[-1])))
+    return _in(setting, task, prior, theta, smoothed)
+
+
+def _in(setting: Setting, task: Task, prior: Prior, theta: np.ndarray, smoothed: list[Smoothed]) -> Start:
+    """Return the start in a box."""
     every = states_of(task, smoothed, setting.features)
     parameters, scale = regress(setting.motion, setting.features, task, every, setting.gauge)
     return Start(task, prior, setting, every[:, 0], parameters, scale, theta, tuple(smoothed))
+
+
+def widened(start: Start) -> Start | None:
+    """Return the start in a box with more room around the data, None where that would be too large.
+
+    What comes in from outside, and what is still outside, must both have their place between the data's two ends.
+    """
+    old, noise = start.setting, start.task.quiet + float(np.exp(start.theta[-1]))
+    try:
+        new = setting_of(
+            start.task,
+            start.prior,
+            old.envelopes,
+            start.prior.lengths(start.theta),
+            noise,
+            MORE_ROOM * old.room,
+        )
+    except ModelError:
+        return None
+    return _in(new, start.task, start.prior, start.theta, list(start.smoothed))
 
 
 def states_of(task: Task, smoothed: list[Smoothed], features: Features) -> np.ndarray:

@@ -38,17 +38,21 @@ def choose(words: Sequence[str] = ()) -> tuple[Study, ...]:
 
 
 def restrict(
-    studies: Sequence[Study], models: Sequence[str] = (), pairs: int | None = None
+    studies: Sequence[Study],
+    models: Sequence[str] = (),
+    pairs: int | None = None,
+    draws: int | None = None,
 ) -> tuple[Study, ...]:
     """Return studies with the named models only; those that have none of them are left out.
 
     `pairs`, evenly spaced in time, take the place of each cell's own number; a recording that has fewer gives all.
+    Each is drawn `draws` times, with points and noise of its own, instead of the study's own number of times.
     """
     known = dict.fromkeys(model for study in studies for model in study.models)
     for model in models:
         if model not in known:
             raise ModelError(f"The model {model!r} was asked for; these studies have {', '.join(known)}.")
-    chosen = (study.restricted(tuple(models) or None, pairs) for study in studies)
+    chosen = (study.restricted(tuple(models) or None, pairs, draws) for study in studies)
     return tuple(study for study in chosen if study.models)
 
 

@@ -51,6 +51,8 @@ def gaps(
     clean: Mapping[str, Sequence[float]],
     one: Mapping[str, Sequence[float]],
     data: Sequence[str | None] | None = None,
+    *,
+    pairs: int = GAP_PAIRS,
 ) -> Table:
     """Return a table of growing or shrinking gaps, clean and at 1 % noise.
 
@@ -62,6 +64,8 @@ def gaps(
         Parameter -> the paper's numbers, one for each gap.
     data
         The data set of each gap, where it is not the study's.
+    pairs
+        How many pairs are fitted for each gap, evenly spaced in time.
     """
     sets = data or [None] * len(steps)
     cells = tuple(
@@ -72,7 +76,7 @@ def gaps(
             NOISES[word],
             {p: Published(values[k]) for p, values in numbers.items()},
             source,
-            GAP_PAIRS,
+            pairs,
         )
         for word, numbers in zip(("clean", "1 % noise"), (clean, one), strict=True)
         for k, ((gap, count), source) in enumerate(zip(steps.items(), sets, strict=True))

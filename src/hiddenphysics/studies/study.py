@@ -168,12 +168,15 @@ class Study:
         ]
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
-    def restricted(self, models: tuple[str, ...] | None = None, pairs: int | None = None) -> Study:
-        """Return the study with those of its models that are named, and with so many pairs in every cell."""
+    def restricted(
+        self, models: tuple[str, ...] | None = None, pairs: int | None = None, draws: int | None = None
+    ) -> Study:
+        """Return the study with the models that are named, so many pairs in every cell, and so many draws of each."""
         tables = self.tables
         if pairs is not None:
             tables = tuple(
                 replace(t, cells=tuple(replace(c, pairs=pairs) for c in t.cells)) for t in self.tables
             )
         chosen = self.models if models is None else tuple(m for m in models if m in self.models)
-        return replace(self, models=chosen, tables=tables)
+        seeds = self.seeds if draws is None else tuple(range(draws))
+        return replace(self, models=chosen, tables=tables, seeds=seeds)
