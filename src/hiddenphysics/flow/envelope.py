@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -73,6 +73,11 @@ class Envelope:
         return cls(
             centres, relative, WIDTH * lengths, float(LEAST * np.sqrt(relative.max()) + np.sqrt(noise))
         )
+
+    def window(self, index: int) -> Envelope:
+        """Return the envelope of one window, still with a leading axis."""
+        one = slice(index, index + 1)
+        return replace(self, centres=self.centres[one], energy=self.energy[one])
 
     def at(self, points: Float[np.ndarray, "N D"], sides: np.ndarray) -> Float[np.ndarray, "W N"]:
         """Return g at points of a box with these sides (D,), for every window."""

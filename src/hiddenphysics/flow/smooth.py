@@ -165,8 +165,9 @@ def _single(task: Task, row: int, kernel: Kernel) -> Prior:
 
 def _objective(task: Task, prior: Prior, row: int, features: Features, envelope: Envelope) -> Objective:
     windows, stops = task.windows.shape
+    each = [envelope.window(w) for w in range(windows)]
     A = np.stack([
-        [envelope.basis(features, p)[w] for p in task.points[w]] for w in range(windows)
+        [one.basis(features, p)[0] for p in points] for one, points in zip(each, task.points, strict=True)
     ])  # fmt: skip
     seen = task.weights[:, :, row].reshape(windows * stops, -1) > 0
     A = A.reshape(windows * stops, *A.shape[2:]) * seen[..., None]

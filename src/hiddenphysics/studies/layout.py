@@ -51,8 +51,6 @@ def gaps(
     clean: Mapping[str, Sequence[float]],
     one: Mapping[str, Sequence[float]],
     data: Sequence[str | None] | None = None,
-    *,
-    pairs: int = GAP_PAIRS,
 ) -> Table:
     """Return a table of growing or shrinking gaps, clean and at 1 % noise.
 
@@ -64,8 +62,6 @@ def gaps(
         Parameter -> the paper's numbers, one for each gap.
     data
         The data set of each gap, where it is not the study's.
-    pairs
-        How many pairs are fitted for each gap, evenly spaced in time.
     """
     sets = data or [None] * len(steps)
     cells = tuple(
@@ -76,7 +72,7 @@ def gaps(
             NOISES[word],
             {p: Published(values[k]) for p, values in numbers.items()},
             source,
-            pairs,
+            GAP_PAIRS,
         )
         for word, numbers in zip(("clean", "1 % noise"), (clean, one), strict=True)
         for k, ((gap, count), source) in enumerate(zip(steps.items(), sets, strict=True))
