@@ -7,6 +7,7 @@ import pytest
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.flow import FlowFit, applies, fit_flow
+from hiddenphysics.flow.identify import beginnings
 from hiddenphysics.flow.motion import Motion, linearised, predictions
 from hiddenphysics.flow.start import start_of, widened
 from hiddenphysics.flow.task import task_of
@@ -139,6 +140,9 @@ def test_a_wider_box_holds_the_same_field_with_twice_the_room():
         return predictions(one.setting.motion, latent, jnp.array([1.0, 0.2]), start.task.path(0.1))[0, 0, 0]
 
     np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
+    # After a search that ended badly there is more room first, then other parameters in the usual box.
+    rooms = [one.setting.room for one, _ in beginnings(start.task, start)]
+    assert rooms == [1.0, 2.0, 1.0, 1.0]
 
 
 def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():

@@ -104,12 +104,13 @@ class Envelope:
 
     def basis(self, features: Features, points: Float[np.ndarray, "N D"]) -> Float[np.ndarray, "W N K"]:
         """Return all features as this prior has them, g(x) φ(s(x)), at points."""
-        places = self.warped(points, features.grid.box)
-        size = self.at(points, np.array(features.grid.lengths))
-        return np.stack([g[:, None] * features.at(s) for g, s in zip(size, places, strict=True)])
+        size = self.at(points, np.array(features.grid.lengths))[..., None]
+        if not self.stretch:
+            return size * features.at(points)
+        return size * np.stack([features.at(places) for places in self.warped(points, features.grid.box)])
 
     def _rates(self, box: Box) -> list[np.ndarray]:
-        """S' at equispaced points of the box, on average 1, for every window."""
+        """Return s' at equispaced points of the box, on average 1, for every window."""
         (low, high), side = box[0], np.array([box[0][1] - box[0][0]])
         count = 2 * int(np.ceil(0.5 * PER_WIDTH * float(side[0] / self.width[0])))
         grid = np.linspace(low, high, count, endpoint=False)[:, None]
@@ -122,7 +123,7 @@ class Envelope:
         return rates
 
     def _local(self, window: int, points: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """G at points, and from 0 to 1 how near the data they are; both (N,)."""
+        """Return g at points, and from 0 to 1 how near the data they are; both (N,)."""
         centres, energy = self.centres[window], self.energy[window]
         exponent = np.zeros((len(points), len(centres)))
         for d, (rate, width) in enumerate(zip(2 * np.pi / sides, self.width, strict=True)):

@@ -88,9 +88,9 @@ class Features:
 
     def _values(self, places: Float[jax.Array, " N"]) -> Float[jax.Array, "N K"]:
         """Values of all features at places on a line, which may be traced."""
-        (low, high) = self.grid.box[0]
+        low, high = self.grid.box[0]
         phase = (2 * np.pi / (high - low)) * jnp.multiply.outer(places - low, self.indices[:, 0])
-        return jnp.concatenate([jnp.ones((phase.shape[0], 1)), jnp.cos(phase), jnp.sin(phase)], axis=1)
+        return _side_by_side(phase, jnp)
 
     def _modes(self, z: Float[jax.Array, "F K"]) -> Modes:
         half = len(self.indices)
@@ -112,7 +112,7 @@ class Features:
         low = np.array([side[0] for side in self.grid.box])
         half = len(self.indices)
         phase = (np.asarray(points) - low) @ self.omega[1 : half + 1].T
-        return np.concatenate([np.ones((len(phase), 1)), np.cos(phase), np.sin(phase)], axis=1)
+        return _side_by_side(phase, np)
 
     def with_slopes(self, points: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
         """Values of all features at points, and their derivatives along each coordinate: matrices (N, 1 + 2M)."""
@@ -122,6 +122,11 @@ class Features:
             [np.zeros((len(value), 1)), -value[:, half + 1 :], value[:, 1 : half + 1]], axis=1
         )
         return value, [turned * omega for omega in self.omega.T]
+
+
+def _side_by_side(phase: Any, xp: Any) -> Any:
+    """1, cos, sin of phases (N, M) as columns, by NumPy or JAX."""
+    return xp.concatenate([xp.ones((phase.shape[0], 1)), xp.cos(phase), xp.sin(phase)], axis=1)
 
 
 def values_at(

@@ -114,7 +114,7 @@ class FlowFit:
             motion=search.setting.motion,
             features=search.setting.features,
             prior=search.prior,
-            latent=search.latent(last.point.z),
+            latent=search.setting.latent(last.point.z),
             belief=Belief(
                 *_rotated(last.data), np.asarray(spectrum), noise, np.asarray(last.data.known), covariance
             ),

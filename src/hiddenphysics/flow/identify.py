@@ -104,7 +104,7 @@ def _fit(task: Task, kernels: Mapping[str, Kernel], progress: Progress) -> FlowF
     task = start.task
     separate = float(sum(one.evidence for one in start.smoothed))
     searched: list[Searched] = []
-    for begin, parameters in _beginnings(task, start):
+    for begin, parameters in beginnings(task, start):
         searched.append(_search(task, begin, parameters, progress))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
         if best.last.settled and best.evidence >= separate:
@@ -122,7 +122,7 @@ def _cold(task: Task, start: Start) -> Search:
     return Search(task, start.prior, start.setting, start.scale, limits, task.span / FIRST_STEPS, none)
 
 
-def _beginnings(task: Task, start: Start) -> Iterator[tuple[Start, np.ndarray]]:
+def beginnings(task: Task, start: Start) -> Iterator[tuple[Start, np.ndarray]]:
     """Yield where searches begin: the best parameters, those in a wider box, then other parameters."""
     points = _starting_points(task, start)
     yield start, points[0]

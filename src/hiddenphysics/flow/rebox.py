@@ -22,8 +22,7 @@ def carry_over(
 ) -> np.ndarray:
     """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data."""
     points = _points(task, old, new)
-    before, after = _bases(old, points), _bases(new, points)
-    fields = np.einsum("wfnk,wfk->wfn", before, z.reshape(len(z), len(prior.latents), -1))
+    amplitudes = z.reshape(len(z), len(prior.latents), -1)
     spectrum = np.asarray(
         prior.spectrum(
             jnp.asarray(theta), new.features.omega, new.features.measure, np.zeros(len(prior.latents))
@@ -31,7 +30,8 @@ def carry_over(
     ).reshape(len(prior.latents), -1)
     found = np.empty((len(z), len(prior.latents), new.features.count))
     for f, size in enumerate(task.sizes):
-        A, y = after[:, f], fields[:, f]
+        y = np.einsum("wnk,wk->wn", old.envelopes[f].basis(old.features, points), amplitudes[:, f])
+        A = new.envelopes[f].basis(new.features, points)
         data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), jnp.asarray(float(y.size)))
         found[:, f] = np.asarray(posterior(data, jnp.asarray(spectrum[f]), jnp.asarray(EXACT * size**2))[0])
     return found.reshape(len(z), -1)
@@ -47,8 +47,3 @@ def _points(task: Task, old: Setting, new: Setting) -> np.ndarray:
         low[d] = max(low[d] - MARGIN * (low[d] - a), c)
         high[d] = min(high[d] + MARGIN * (b - high[d]), e)
     return grid[np.all((grid >= low) & (grid <= high), axis=1)]
-
-
-def _bases(setting: Setting, points: np.ndarray) -> np.ndarray:
-    """All waves of all fields as the prior has them, (W, F, N, K), at points."""
-    return np.stack([one.basis(setting.features, points) for one in setting.envelopes], axis=1)

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenphysics.flow.box import LEAST_NOISE
 from hiddenphysics.flow.linear import Reduced, posterior, reduce
-from hiddenphysics.flow.motion import Latent, Path, linearised, predictions
+from hiddenphysics.flow.motion import Path, linearised, predictions
 from hiddenphysics.flow.posterior import covariance_of
 from hiddenphysics.flow.prior import Prior
 from hiddenphysics.flow.smooth import bounds_of
@@ -127,18 +127,18 @@ class Search:
         object.__setattr__(self, "level", level)
         object.__setattr__(self, "path", self.task.path(self.dt))
 
-    def latent(self, z: np.ndarray) -> Latent:
-        """Amplitudes as the motion in this box takes them."""
-        return self.setting.latent(z)
-
     def predict(self, z: np.ndarray, parameters: np.ndarray, path: Path | None = None) -> np.ndarray:
         """Weighted rows (W, N) of the predictions."""
-        found = predictions(self.setting.motion, self.latent(z), jnp.asarray(parameters), path or self.path)
+        found = predictions(
+            self.setting.motion, self.setting.latent(z), jnp.asarray(parameters), path or self.path
+        )
         return self.task.rows(np.asarray(found))
 
     def linear(self, at: Point) -> Reduced:
         """Return the linear model around a point: y − φ + A z̄ = A z + B d + ε."""
-        found = linearised(self.setting.motion, self.latent(at.z), jnp.asarray(at.parameters), self.path)
+        found = linearised(
+            self.setting.motion, self.setting.latent(at.z), jnp.asarray(at.parameters), self.path
+        )
         value, A, B = (self.task.rows(np.asarray(part)) for part in found)
         y = self.task.scaled - value + np.einsum("wnk,wk->wn", A, at.z)
         known = None if self.task.known is None else jnp.asarray(self.task.known)

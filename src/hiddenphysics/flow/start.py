@@ -163,11 +163,11 @@ def start_of(task: Task, kernels: Mapping[str, Kernel]) -> Start:
     prior, theta = _joined(task, smoothed, kernels)
     envelopes = [smoothed[task.measured.index(_root(task, row))].envelope for row in range(len(task.state))]
     setting = setting_of(task, prior, envelopes, prior.lengths(theta), task.quiet + float(np.exp(theta[-1])))
-    return _in(setting, task, prior, theta, smoothed)
+    return _begun(setting, task, prior, theta, smoothed)
 
 
-def _in(setting: Setting, task: Task, prior: Prior, theta: np.ndarray, smoothed: list[Smoothed]) -> Start:
-    """Return the start in a box."""
+def _begun(setting: Setting, task: Task, prior: Prior, theta: np.ndarray, smoothed: list[Smoothed]) -> Start:
+    """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(task, smoothed, setting.features)
     parameters, scale = regress(setting.motion, setting.features, task, every, setting.gauge)
     return Start(task, prior, setting, every[:, 0], parameters, scale, theta, tuple(smoothed))
@@ -190,7 +190,7 @@ def widened(start: Start) -> Start | None:
         )
     except ModelError:
         return None
-    return _in(new, start.task, start.prior, start.theta, list(start.smoothed))
+    return _begun(new, start.task, start.prior, start.theta, list(start.smoothed))
 
 
 def states_of(task: Task, smoothed: list[Smoothed], features: Features) -> np.ndarray:
