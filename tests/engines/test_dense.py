@@ -193,14 +193,14 @@ def weighted_sum(pair: Pair):
 def test_strips_give_the_same_matrix(monkeypatch: pytest.MonkeyPatch, entries: int) -> None:
     pair = PAIRS[2]
     whole = covariance(*both(pair), pair.priors)
-    monkeypatch.setattr(dense, "STRIP_ENTRIES", entries)
+    monkeypatch.setitem(dense.STRIP_ENTRIES, "cpu", entries)
     np.testing.assert_allclose(covariance(*both(pair), pair.priors), whole, rtol=1e-14, atol=1e-14)
 
 
 def test_strips_give_the_same_gradient(monkeypatch: pytest.MonkeyPatch) -> None:
     total, at = weighted_sum(PAIRS[0])
     whole = jax.jit(jax.value_and_grad(total, argnums=(0, 1, 2)))(*at)
-    monkeypatch.setattr(dense, "STRIP_ENTRIES", 17)
+    monkeypatch.setitem(dense.STRIP_ENTRIES, "cpu", 17)
     strips = jax.jit(jax.value_and_grad(lambda *a: total(*a), argnums=(0, 1, 2)))(*at)
     for one, other in zip(jax.tree.leaves(whole), jax.tree.leaves(strips), strict=True):
         np.testing.assert_allclose(other, one, rtol=1e-11, atol=1e-11)
@@ -211,5 +211,5 @@ def test_strips_with_plain_number_coefficients(monkeypatch: pytest.MonkeyPatch) 
     points = jnp.linspace(0.0, 2.0, 9)[:, None]
     one = Observed(Operator.of("u", Symbol((1,)), 2.0), points)
     whole = covariance(one, one, ONE)
-    monkeypatch.setattr(dense, "STRIP_ENTRIES", 20)
+    monkeypatch.setitem(dense.STRIP_ENTRIES, "cpu", 20)
     np.testing.assert_allclose(covariance(one, one, ONE), whole, rtol=1e-14, atol=1e-14)

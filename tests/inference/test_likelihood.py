@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -60,7 +59,7 @@ def test_objective_has_the_gradient_of_the_unconstrained_vector(task: Problem) -
 
 def test_hessian_equals_differences_of_the_gradient(task: Problem) -> None:
     vector = task.layout.vector(VALUES)
-    hessian, jitter = (np.asarray(v) for v in likelihood.hessian(task.layout, jnp.asarray(vector), task.data))
+    hessian, jitter = likelihood.hessian(task.layout, vector, task.data, np.ones(vector.size))
     assert jitter == 0.0
     step = 1e-5
     rows = [

@@ -44,6 +44,27 @@ class Data(NamedTuple):
         """The known part of the noise variance of every value; 0 where nothing is known."""
         return jnp.concatenate(self.variances)
 
+    def thinned(self, snapshots: Sequence[int], one_of: int, seed: int) -> Data:
+        """Return the data at every n-th point of every place, chosen at random.
+
+        Parameters
+        ----------
+        snapshots
+            Of every observation, the place where its values were seen.
+        """
+        random = np.random.default_rng(seed)
+        sizes = [here.points.shape[0] for here in self.places]
+        kept = [np.sort(random.permutation(n)[: -(-n // one_of)]) for n in sizes]
+        places = tuple(
+            here._replace(points=here.points[k], frozen={name: v[k] for name, v in here.frozen.items()})
+            for here, k in zip(self.places, kept, strict=True)
+        )
+        return Data(
+            places,
+            tuple(v[kept[at]] for v, at in zip(self.values, snapshots, strict=True)),
+            tuple(v[kept[at]] for v, at in zip(self.variances, snapshots, strict=True)),
+        )
+
 
 def latent_time(model: LinearModel, snapshots: Snapshots) -> float:
     """Return the time at which the model's latent lives."""

@@ -9,6 +9,9 @@ import numpy as np
 WEAKEST = 1e-6
 """Scaled curvatures below this carry no information: the unknown directions behind them are reported, not inverted."""
 
+FAINTEST = 0.1
+"""The least scaled curvature that an optimiser should believe: it makes a first step of three natural steps."""
+
 
 @dataclass(frozen=True)
 class Laplace:
@@ -54,6 +57,19 @@ def laplace(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray, gradient: 
     along = np.where(np.isfinite(spread), spread, 0.0) * slope
     newton[free] = scale[free] * (directions @ along)
     return Laplace(covariance, curvatures, weakest, newton, float(0.5 * slope @ along))
+
+
+def positive_inverse(hessian: np.ndarray, scale: np.ndarray, free: np.ndarray) -> np.ndarray:
+    """Return a positive definite matrix (P, P) near H⁻¹, for an optimiser to walk by.
+
+    Curvatures count by their size, and as `FAINTEST` where they are smaller; an unknown that is held keeps its natural
+    step.
+    """
+    inner = np.ix_(free, free)
+    sizes, directions = np.linalg.eigh((hessian * np.outer(scale, scale))[inner])
+    inverse = np.eye(scale.size)
+    inverse[inner] = (directions / np.maximum(np.abs(sizes), FAINTEST)) @ directions.T
+    return inverse * np.outer(scale, scale)
 
 
 def _weighted_outer(directions: np.ndarray, spread: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""L-BFGS on a compiled value and gradient, in scaled coordinates, with an honest account of how it ended."""
+"""Quasi-Newton searches on a compiled value and gradient, with an honest account of how they ended."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import OptimizeResult, minimize
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -15,6 +15,14 @@ WORSE = 1e3
 
 Not more: its interpolation would take a step too short to see, and call that convergence.
 """
+
+
+TIGHT = 1e-12
+"""A relative gain of one iteration that round-off could have made."""
+NEAR = 5e-3
+"""A slope that ends a refinement, where the curvature is one: so many standard deviations from the optimum."""
+MOST_REFINEMENTS = 60
+"""Iterations after which a start was not near."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,7 @@ def minimise(
     scale: np.ndarray,
     bounds: np.ndarray,
     max_iterations: int = 400,
+    tolerance: float = TIGHT,
 ) -> Optimum:
     """Minimise an objective from a start by L-BFGS-B.
 
@@ -61,26 +70,82 @@ def minimise(
         (P, 2), lower and upper, ±inf where free.
     max_iterations
         When to give up.
+    tolerance
+        A relative gain of one iteration that is not worth another.
     """
     start = np.clip(start, bounds[:, 0], bounds[:, 1])
-    first = objective(start)[0]
-    worse = first + WORSE * max(1.0, abs(first)) if np.isfinite(first) else WORSE
-
-    def scaled(step: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = objective(start + scale * step)
-        if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
-            return worse, np.zeros_like(step)
-        return value, scale * gradient
-
     outcome = minimize(
-        scaled,
+        _in_steps(objective, start, np.diag(scale)),
         np.zeros_like(start),
         jac=True,
         method="L-BFGS-B",
         bounds=(bounds - start[:, None]) / scale[:, None],
-        options={"maxiter": max_iterations, "maxcor": 20, "ftol": 1e-12, "gtol": 1e-4},
+        options={"maxiter": max_iterations, "maxcor": 20, "ftol": tolerance, "gtol": 1e-4},
     )
-    vector = start + scale * outcome.x
+    return _ended(objective, start + scale * outcome.x, outcome)
+
+
+def refine(
+    objective: Objective, start: np.ndarray, spread: np.ndarray, scale: np.ndarray, bounds: np.ndarray
+) -> tuple[Optimum, np.ndarray] | None:
+    """Minimise from a start near the optimum by BFGS, given about the inverse of the Hessian there.
+
+    Parameters
+    ----------
+    objective, start, scale, bounds
+        As in `minimise`. Unknowns that start at a bound are held there.
+    spread
+        (P, P), about the inverse Hessian over the free unknowns: the optimiser sees R⁻¹(vector − start), R Rᵀ = spread.
+
+    Returns
+    -------
+    optimum, spread
+        Where it ended, and a better inverse of the Hessian. None where the search left the bounds, or a held unknown
+        wants to come back.
+    """
+    start = np.clip(start, bounds[:, 0], bounds[:, 1])
+    free = is_free(start, scale, bounds)
+    root = np.zeros((start.size, int(free.sum())))
+    root[free] = np.linalg.cholesky(spread[np.ix_(free, free)])
+    outcome = minimize(
+        _in_steps(objective, start, root),
+        np.zeros(root.shape[1]),
+        jac=True,
+        method="BFGS",
+        options={"gtol": NEAR, "maxiter": MOST_REFINEMENTS},
+    )
+    found = _ended(objective, start + root @ outcome.x, outcome)
+    inside = np.all((found.vector >= bounds[:, 0]) & (found.vector <= bounds[:, 1]))
+    upwards = start - bounds[:, 0] < bounds[:, 1] - start
+    wants_back = np.where(upwards, found.gradient < 0.0, found.gradient > 0.0)
+    if not inside or np.any(wants_back[~free]) or not np.isfinite(found.value):
+        return None
+    improved = spread.copy()
+    improved[np.ix_(free, free)] = (root @ outcome.hess_inv @ root.T)[np.ix_(free, free)]
+    return found, improved
+
+
+def is_free(vector: np.ndarray, scale: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """Say of every unknown whether it is away from its bounds."""
+    near = 1e-6 * np.maximum(scale, np.abs(vector))
+    return (vector > bounds[:, 0] + near) & (vector < bounds[:, 1] - near)
+
+
+def _in_steps(objective: Objective, start: np.ndarray, root: np.ndarray) -> Objective:
+    """Return the objective as a function of z, vector = start + root z, with numbers where it has none."""
+    first = objective(start)[0]
+    worse = first + WORSE * max(1.0, abs(first)) if np.isfinite(first) else WORSE
+
+    def stepped(steps: np.ndarray) -> tuple[float, np.ndarray]:
+        value, gradient = objective(start + root @ steps)
+        if not (np.isfinite(value) and np.all(np.isfinite(gradient))):
+            return worse, np.zeros_like(steps)
+        return value, root.T @ gradient
+
+    return stepped
+
+
+def _ended(objective: Objective, vector: np.ndarray, outcome: OptimizeResult) -> Optimum:
     value, gradient = objective(vector)
     return Optimum(
         vector=vector,
