@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import rosen, rosen_der
 
-from hiddenphysics.inference.laplace import laplace
-from hiddenphysics.inference.optimise import minimise
+from hiddenphysics.inference.laplace import laplace, positive_inverse
+from hiddenphysics.inference.optimise import minimise, refine
 
 BAD_SCALE = np.array([1e-3, 1e4, 1.0])
 FREE = np.array([[-np.inf, np.inf]] * 3)
@@ -160,3 +160,65 @@ def test_a_flat_direction_takes_no_newton_step() -> None:
     around = laplace(np.diag([2.0, 0.0, 4.0]), np.ones(3), ALL, np.array([1.0, 5.0, 2.0]))
     np.testing.assert_allclose(around.newton, [0.5, 0.0, 0.5])
     np.testing.assert_allclose(around.decrement, 0.25 + 0.5)
+
+
+# ---- refinement --------------------
+
+
+def quadratic(hessian: np.ndarray, middle: np.ndarray):
+    def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
+        return float(0.5 * (v - middle) @ hessian @ (v - middle)), hessian @ (v - middle)
+
+    return objective
+
+
+MIDDLE = SCALE * np.array([0.3, -2.0, 1.1])
+
+
+def test_a_refinement_that_knows_the_curvature_is_quick_and_returns_it() -> None:
+    hessian = curved(4)
+    refined = refine(quadratic(hessian, MIDDLE), np.zeros(3), np.linalg.inv(hessian), SCALE, FREE)
+    assert refined is not None
+    found, spread = refined
+    np.testing.assert_allclose(found.vector, MIDDLE, atol=1e-6 * SCALE.max(), rtol=1e-2)
+    assert found.evaluations < 12
+    np.testing.assert_allclose(spread, np.linalg.inv(hessian), rtol=1e-6, atol=1e-9)
+
+
+def test_a_refinement_learns_the_curvature() -> None:
+    hessian = curved(4)
+    refined = refine(quadratic(hessian, MIDDLE), np.zeros(3), np.diag(SCALE**2), SCALE, FREE)
+    assert refined is not None
+    scaled = refined[1] / np.outer(SCALE, SCALE)
+    np.testing.assert_allclose(scaled, np.linalg.inv(hessian * np.outer(SCALE, SCALE)), atol=0.1)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "ends"),
+    [([0.5, 3.0], False), ([-3.0, 0.0], False), ([0.0, 3.0], None)],
+    ids=["beyond the other bound", "held at the top, wants lower", "held at the bottom"],
+)
+def test_a_refinement_keeps_to_the_bounds_or_says_that_it_cannot(
+    bounds: list[float], ends: bool | None
+) -> None:
+    """½(x+2)² + ½(y−1)², x bounded: held at its bottom it stays, else the search is not for this optimiser."""
+    limits = np.array([bounds, [-np.inf, np.inf]])
+    start = np.array([1.0, 0.0]) if bounds == [0.5, 3.0] else np.zeros(2)
+    refined = refine(quadratic(np.eye(2), np.array([-2.0, 1.0])), start, np.eye(2), np.ones(2), limits)
+    if ends is None:
+        assert refined is not None
+        np.testing.assert_allclose(refined[0].vector, [0.0, 1.0], atol=1e-2)
+    else:
+        assert refined is None
+
+
+def test_a_positive_inverse_is_the_inverse_where_that_is_positive_and_a_metric_elsewhere() -> None:
+    hessian = curved(1)
+    np.testing.assert_allclose(positive_inverse(hessian, SCALE, ALL), np.linalg.inv(hessian), rtol=1e-9)
+    saddle = np.diag([1.0, -4.0, 0.0]) / np.outer(SCALE, SCALE)
+    np.testing.assert_allclose(
+        np.diagonal(positive_inverse(saddle, SCALE, ALL)) / SCALE**2, [1.0, 0.25, 10.0]
+    )
+    held = positive_inverse(hessian, SCALE, np.array([True, False, True]))
+    assert held[1, 1] == SCALE[1] ** 2
+    assert held[0, 1] == 0.0

@@ -12,9 +12,9 @@ from hiddenphysics.errors import DataError
 from hiddenphysics.forward import MODELS, LinearModel
 from hiddenphysics.inference.choices import Kernels, smoother_of, with_kernels
 from hiddenphysics.inference.data import State, collect
+from hiddenphysics.inference.learning import Settled, fit_model
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.regression import regress
-from hiddenphysics.inference.rounds import Settled, fit_model
 from hiddenphysics.inference.scales import Scales
 from hiddenphysics.inference.smooth import SmoothedField, Smoother
 from hiddenphysics.inference.start import Start, start_of
