@@ -10,6 +10,7 @@ from scipy.stats import binom, chi2
 
 import hiddenphysics as hp
 from hiddenphysics.inference import fit as fitting
+from hiddenphysics.inference import search as searching
 from hiddenphysics.inference.fit import Status
 from hiddenphysics.inference.optimise import minimise
 from hiddenphysics.inference.problem import Problem
@@ -102,7 +103,7 @@ def test_a_product_of_parameters_is_not_called_identified() -> None:
 
 def test_stopping_early_is_not_called_converged(monkeypatch: pytest.MonkeyPatch) -> None:
     """One step of the optimiser from a bad start, and no Newton steps after it."""
-    monkeypatch.setattr(fitting, "minimise", partial(minimise, max_iterations=1))
+    monkeypatch.setattr(searching, "minimise", partial(minimise, max_iterations=1))
     monkeypatch.setattr(fitting, "SMALL", np.inf)
     result = hp.identify(HEAT, sampled(heat, GAP, NOISE, 0), model="paper")
     assert result.status in (Status.NOT_CONVERGED, Status.WEAKLY_IDENTIFIED)

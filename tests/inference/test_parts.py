@@ -8,8 +8,8 @@ import pytest
 import hiddenphysics as hp
 from hiddenphysics.inference import learning, parts
 from hiddenphysics.inference.data import Data, place
-from hiddenphysics.inference.fit import GAIN, _with_scales_nearer
 from hiddenphysics.inference.parts import _unseen
+from hiddenphysics.inference.search import GAIN, _with_scales_nearer
 from hiddenphysics.snapshots import Snapshots
 
 from .exact_fields import advection

@@ -9,10 +9,11 @@ import numpy as np
 
 from hiddenphysics.forward import LinearModel
 from hiddenphysics.inference.data import State
-from hiddenphysics.inference.fit import Fit, Progress, Status, judged
+from hiddenphysics.inference.fit import Fit, Status, judged
 from hiddenphysics.inference.parts import from_a_part
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.rounds import MOST_ROUNDS, Task, searched
+from hiddenphysics.inference.search import Progress
 from hiddenphysics.inference.start import Start
 from hiddenphysics.kernels import Kernel
 from hiddenphysics.snapshots import Snapshots

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hiddenphysics.inference.fit import Progress, longer_lengths, settle
 from hiddenphysics.inference.laplace import positive_inverse
 from hiddenphysics.inference.likelihood import hessian
 from hiddenphysics.inference.optimise import Optimum, is_free, refine
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.rounds import ROUGH, STILL, Reached, Task, in_rounds, searched
+from hiddenphysics.inference.search import Progress, longer_lengths, settle
 from hiddenphysics.inference.start import Start
 
 PARTS = (4, 2)

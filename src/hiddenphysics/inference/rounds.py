@@ -10,9 +10,9 @@ import numpy as np
 
 from hiddenphysics.forward import LinearModel
 from hiddenphysics.inference.data import State, collect
-from hiddenphysics.inference.fit import Progress, search, settle
 from hiddenphysics.inference.optimise import TIGHT, Optimum
 from hiddenphysics.inference.problem import Problem
+from hiddenphysics.inference.search import Progress, search, settle
 from hiddenphysics.inference.start import Start
 from hiddenphysics.inference.state import posterior_mean
 from hiddenphysics.kernels import Kernel
