@@ -8,6 +8,7 @@ import pytest
 import hiddenphysics as hp
 from hiddenphysics.inference import learning, parts
 from hiddenphysics.inference.data import Data, place
+from hiddenphysics.inference.optimise import NEAR
 from hiddenphysics.inference.parts import _unseen
 from hiddenphysics.inference.search import GAIN, _with_scales_nearer
 from hiddenphysics.snapshots import Snapshots
@@ -47,7 +48,8 @@ def test_a_search_that_begins_with_a_part_ends_where_one_with_all_data_does(
     assert from_a_part.status == whole.status == "converged"
     np.testing.assert_allclose(from_a_part.evidence, whole.evidence, rtol=0.0, atol=GAIN)
     one, other = from_a_part.parameters["a"], whole.parameters["a"]
-    np.testing.assert_allclose(one.estimate, other.estimate, atol=1e-3 * other.std)
+    # Either search ends within NEAR standard deviations of the optimum.
+    np.testing.assert_allclose(one.estimate, other.estimate, rtol=0.0, atol=2 * NEAR * other.std)
     np.testing.assert_allclose(one.std, other.std, rtol=1e-3)
 
 
