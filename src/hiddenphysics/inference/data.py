@@ -16,6 +16,8 @@ from hiddenphysics.snapshots import Snapshot, Snapshots
 
 State = Callable[[Sequence[sympy.Expr], int, Float[np.ndarray, "N D"]], dict[str, np.ndarray]]
 """(fields and derivatives, snapshot, points) -> values by printed name: what stands in the coefficients."""
+MANY = 600
+"""Above so many values learning begins with a part of them: an evaluation costs their number cubed."""
 
 
 class Place(NamedTuple):

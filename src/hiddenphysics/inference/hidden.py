@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import sympy
+from jax import Array
 from scipy.linalg import solve_triangular
 
 from hiddenphysics.engines import Observed, Prior, joint_covariance
 from hiddenphysics.forward import System, derivative_symbol, field_name
+from hiddenphysics.inference.likelihood import RUNS_ONCE
 from hiddenphysics.inference.rows import Row, Rows
 from hiddenphysics.inference.smooth import SmoothedField
 from hiddenphysics.kernels import SquaredExponential
-from hiddenphysics.operators import Operator
+from hiddenphysics.operators import Operator, Symbol
 
 LENGTHS = (0.5, 1.0, 2.0, 4.0)
 """Lengths of hidden fields to try, relative to those of the measured ones."""
@@ -97,8 +101,24 @@ def _typical_lengths(smoothed: Mapping[str, SmoothedField]) -> np.ndarray:
 def _covariance(
     operators: list[Operator[np.ndarray]], latent: str, lengths: tuple[float, ...], points: np.ndarray
 ) -> np.ndarray:
-    prior = Prior(
-        SquaredExponential(), jnp.ones(()), tuple({"length": jnp.asarray(length)} for length in lengths)
-    )
-    observed = [Observed(operator.only(latent), jnp.asarray(points)) for operator in operators]
-    return np.asarray(joint_covariance(observed, {latent: prior}))
+    """Return the covariance of the rows' parts in one latent of variance 1."""
+    parts = [operator.only(latent) for operator in operators]
+    symbols = tuple(tuple(symbol for _, symbol, _ in part) for part in parts)
+    coefficients = [[jnp.asarray(c, float) for _, _, c in part] for part in parts]
+    return np.asarray(_compiled(latent, symbols, coefficients, jnp.asarray(lengths), jnp.asarray(points)))
+
+
+@partial(jax.jit, static_argnames=("latent", "symbols"), compiler_options=RUNS_ONCE)
+def _compiled(
+    latent: str,
+    symbols: tuple[tuple[Symbol, ...], ...],
+    coefficients: list[list[Array]],
+    lengths: Array,
+    points: Array,
+) -> Array:
+    prior = Prior(SquaredExponential(), jnp.ones(()), tuple({"length": length} for length in lengths))
+    observed = [
+        Observed(Operator(tuple((latent, s, c) for s, c in zip(some, numbers, strict=True))), points)
+        for some, numbers in zip(symbols, coefficients, strict=True)
+    ]
+    return joint_covariance(observed, {latent: prior})

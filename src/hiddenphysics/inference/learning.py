@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiddenphysics.forward import LinearModel
-from hiddenphysics.inference.data import State
+from hiddenphysics.inference.data import MANY, State
 from hiddenphysics.inference.fit import Fit, Status, judged
 from hiddenphysics.inference.parts import from_a_part
 from hiddenphysics.inference.problem import Problem
@@ -18,8 +18,6 @@ from hiddenphysics.inference.start import Start
 from hiddenphysics.kernels import Kernel
 from hiddenphysics.snapshots import Snapshots
 
-MANY = 600
-"""Above so many values the search begins with a part of them: an evaluation costs their number cubed."""
 WITHIN = 0.02
 """A change that does not matter, in standard deviations."""
 

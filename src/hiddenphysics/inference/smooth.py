@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
@@ -14,7 +14,7 @@ from jaxtyping import Float
 
 from hiddenphysics.engines import Observed, covariance, stable_cholesky
 from hiddenphysics.forward import independent
-from hiddenphysics.inference.data import Data, known_variance, place
+from hiddenphysics.inference.data import MANY, Data, known_variance, place
 from hiddenphysics.inference.likelihood import RUNS_ONCE, covariance_and_residual, observations
 from hiddenphysics.inference.optimise import minimise
 from hiddenphysics.inference.parameters import NOISE, Layout, shape_name, variance_name
@@ -28,6 +28,8 @@ FIRST_LENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4)
 """Lengths to try first, relative to the extent of the data: there is often one optimum per scale of the field."""
 FIRST_NOISES = (1e-6, 1e-2)
 """Noise variances to try first, relative to the field's power."""
+PART = 2
+"""Every second point tells the lengths and noise of many values."""
 
 
 @dataclass(frozen=True)
@@ -60,8 +62,13 @@ Smoother = Callable[[str], SmoothedField]
 
 
 def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
-    """Fit one process per snapshot to a field, by marginal likelihood from the best of a few lengths and noises."""
-    problem = smoothing_problem(snapshots, field, kernel)
+    """Fit one process per snapshot to a field, by marginal likelihood from the best of a few lengths and noises.
+
+    Of many values a part is fitted; all of them give the posterior means.
+    """
+    whole = smoothing_problem(snapshots, field, kernel)
+    many = whole.size * len(snapshots.fields) > MANY
+    problem = _thinned(whole, PART) if many else whole
     scales = Scales.of(snapshots)
     variances = dict.fromkeys(problem.layout.model.latents, scales.power[field])
     bounds = scales.hyper_bounds(problem.layout, variances)
@@ -74,7 +81,7 @@ def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
     limits = np.log([bounds[name] for name in problem.names])
     optimum = minimise(problem.objective, best, np.ones_like(best), limits, max_iterations=100)
     values = {name: float(v) for name, v in problem.layout.values(jnp.asarray(optimum.vector)).items()}
-    return SmoothedField(problem, values)
+    return SmoothedField(whole, values)
 
 
 def smoothing_problem(snapshots: Snapshots, field: str, kernel: Kernel) -> Problem:
@@ -86,6 +93,11 @@ def smoothing_problem(snapshots: Snapshots, field: str, kernel: Kernel) -> Probl
         tuple(known_variance(s, field) for s in snapshots),
     )
     return Problem.of(model, dict.fromkeys(model.latents, kernel), data)
+
+
+def _thinned(problem: Problem, one_of: int) -> Problem:
+    data = problem.data.thinned(range(len(problem.data.places)), one_of, seed=0)
+    return replace(problem, data=data)
 
 
 def _start(
