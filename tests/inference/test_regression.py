@@ -52,6 +52,21 @@ def test_noisy_data_give_the_noise_and_a_smoother_field() -> None:
     assert np.sqrt(np.mean(errors**2)) < noise
 
 
+def test_half_of_many_values_tells_the_lengths_and_all_of_them_the_field(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noise, x = 0.05, np.linspace(0.8, 5.4, 20)
+    whole = smoothed(advection, noise)
+    monkeypatch.setattr("hiddenphysics.inference.smooth.MANY", whole.problem.size - 1)
+    field = smoothed.__wrapped__(advection, noise)
+    assert field.problem.size == whole.problem.size
+    assert field.values != whole.values
+    for name, value in whole.values.items():
+        np.testing.assert_allclose(np.log(field.values[name]), np.log(value), rtol=0.0, atol=1.0)
+    errors = field.means(SYMBOLS, x[:, None])[0, 0] - advection(0.0, x)
+    assert np.sqrt(np.mean(errors**2)) < noise
+
+
 def test_each_snapshot_has_its_own_hyperparameters() -> None:
     field = smoothed(heat, 0.0)
     assert field.problem.names == (
