@@ -8,7 +8,7 @@ import numpy as np
 
 from hiddenphysics.inference.laplace import positive_inverse
 from hiddenphysics.inference.likelihood import hessian
-from hiddenphysics.inference.optimise import Optimum, is_free, refine
+from hiddenphysics.inference.optimise import Optimum, is_free, minimise, refine
 from hiddenphysics.inference.problem import Problem
 from hiddenphysics.inference.rounds import ROUGH, STILL, Reached, Task, in_rounds, searched
 from hiddenphysics.inference.search import Progress, longer_lengths, settle
@@ -16,14 +16,15 @@ from hiddenphysics.inference.start import Start
 
 PARTS = (4, 2)
 """Every fourth point; every second, where a fourth of them leave an unknown at a bound."""
+FINE = 1e-9
+"""A relative gain of one iteration of a walk along a bound that is none: λ is then within a hundredth of its error."""
 
 
 def from_a_part(task: Task, start: Start, progress: Progress) -> Reached:
-    """Search with a part of the data, then walk to the optimum of more and more of them.
+    """Search with a part of the data, then walk to the optimum of all of them.
 
     The optimum of a part lies near that of the whole, and its curvature tells how to walk there: a tenth of the
-    evaluations of the whole. More data show finer structure, so the last step also tries shorter lengths; and what the
-    part did not show, such as a hidden pressure, is sought from the start.
+    evaluations of the whole. What the part does not show, such as a hidden pressure, is sought from the start.
     """
     parts = list(PARTS)
     while True:
@@ -35,18 +36,12 @@ def from_a_part(task: Task, start: Start, progress: Progress) -> Reached:
     curvature, _ = hessian(reached.problem.layout, reached.best.vector, reached.problem.data, start.scale)
     unseen = _unseen(reached.problem, np.diagonal(curvature) * start.scale**2, free)
     walk = _Walk(start, positive_inverse(curvature, start.scale, free))
-    for fewer in (*parts, 1):
-        progress(f"learning, with {'all' if fewer == 1 else 'more'} data")
-        walk.spread *= fewer / one_of
-        one_of = fewer
-        problem = task.problem(reached.state, one_of)
-        reached = reached.at(problem, walk(problem, reached.best.vector))
-    reached = reached.at(reached.problem, walk.hopped(reached))
     if np.any(unseen):
-        found = settle(reached.problem, start, np.where(unseen, start.vector, reached.best.vector), ROUGH)
-        better = found if found.value < reached.best.value else replace(reached.best, evaluations=0)
-        reached = reached.at(reached.problem, better)
-        reached = reached.at(reached.problem, walk(reached.problem, better.vector))
+        reached = walk.from_start(task, reached, unseen, one_of, progress)
+    else:
+        for fewer in (*parts, 1):
+            reached = walk.to_more(task, reached, one_of, fewer, progress)
+            one_of = fewer
     return in_rounds(task, start, reached, 1, walk, STILL, progress)
 
 
@@ -75,11 +70,33 @@ class _Walk:
     def __call__(self, problem: Problem, vector: np.ndarray) -> Optimum:
         refined = refine(problem.objective, vector, self.spread, self.start.scale, self.start.bounds)
         if refined is None:
-            return settle(problem, self.start, vector)
+            deviations = np.sqrt(np.diagonal(self.spread))
+            return minimise(problem.objective, vector, deviations, self.start.bounds, tolerance=FINE)
         found, self.spread = refined
         return found
 
-    def hopped(self, reached: Reached) -> Optimum:
+    def to_more(self, task: Task, reached: Reached, one_of: int, fewer: int, progress: Progress) -> Reached:
+        """Walk on with more data. They show finer structure: while they are a part, shorter lengths are tried too."""
+        progress(f"learning, with {'all' if fewer == 1 else 'more'} data")
+        self.spread *= fewer / one_of
+        problem = task.problem(reached.state, fewer)
+        reached = reached.at(problem, self(problem, reached.best.vector))
+        return reached if fewer == 1 else reached.at(problem, self._hopped(reached))
+
+    def from_start(
+        self, task: Task, reached: Reached, unseen: np.ndarray, one_of: int, progress: Progress
+    ) -> Reached:
+        """Search with all data: for what a part did not show from the start, for the rest from where it was."""
+        progress("learning, with all data")
+        self.spread /= one_of
+        problem = task.problem(reached.state)
+        reached = reached.at(
+            problem,
+            settle(problem, self.start, np.where(unseen, self.start.vector, reached.best.vector), ROUGH),
+        )
+        return reached.at(problem, self(problem, reached.best.vector))
+
+    def _hopped(self, reached: Reached) -> Optimum:
         """Return the optimum at shorter lengths with less noise, or the one that was reached if that is better."""
         shorter = reached.best.vector - longer_lengths(reached.problem.names)
         refined = refine(reached.problem.objective, shorter, self.spread, self.start.scale, self.start.bounds)
