@@ -19,6 +19,7 @@ ONE_THREAD = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
+    "NPROC": "1",  # the pool that XLA runs its own loops in, whatever its flags say
 }
 """Several processes that each use all cores slow each other down 10 to 25 times."""
 
