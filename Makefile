@@ -7,6 +7,7 @@ READY := .venv/ready
 export OPENBLAS_NUM_THREADS ?= 1
 export OMP_NUM_THREADS ?= 1
 export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
+export NPROC ?= 1
 export JAX_PLATFORMS ?= cpu
 
 .PHONY: demo test lint types pytest bench docs lock clean

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.optimize import rosen, rosen_der
 
+from hiddenphysics.inference.fit import _below
 from hiddenphysics.inference.laplace import laplace, positive_inverse
-from hiddenphysics.inference.optimise import minimise, refine
+from hiddenphysics.inference.optimise import Optimum, minimise, refine
+from hiddenphysics.inference.start import Start
 
 BAD_SCALE = np.array([1e-3, 1e4, 1.0])
 FREE = np.array([[-np.inf, np.inf]] * 3)
@@ -126,6 +128,22 @@ def test_a_saddle_is_no_minimum() -> None:
     assert not around.is_minimum
     assert around.covariance[1, 1] == np.inf
     np.testing.assert_allclose(around.covariance[0, 0], 1.0)
+
+
+def test_below_a_saddle_lies_the_better_of_its_two_valleys() -> None:
+    """f = v₀² + w⁴ − 2w² − w/10, w = 1000 v₁: a saddle near w = 0, valleys near ±1, the deeper one at +1."""
+
+    def objective(v: np.ndarray) -> tuple[float, np.ndarray]:
+        w = 1e3 * v[1]
+        value = v[0] ** 2 + w**4 - 2 * w**2 - 0.1 * w
+        return float(value), np.array([2 * v[0], 1e3 * (4 * w**3 - 4 * w - 0.1)])
+
+    at, scale = np.zeros(2), SCALE[:2]
+    start = Start(at, scale, FREE[:2])
+    saddle = Optimum(at, *objective(at), True, "", 1)
+    around = laplace(np.diag([2.0, -4e6]), scale, ALL[:2], saddle.gradient)
+    found = _below(objective, start, saddle, around)
+    np.testing.assert_allclose(found.vector / scale, [0.0, 1.0], atol=0.02)
 
 
 def test_an_unknown_held_at_a_bound_has_no_variance_and_conditions_the_others() -> None:

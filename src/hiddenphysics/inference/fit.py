@@ -9,9 +9,9 @@ import numpy as np
 
 from hiddenphysics.inference import likelihood
 from hiddenphysics.inference.laplace import Laplace, laplace
-from hiddenphysics.inference.optimise import Optimum, is_free
+from hiddenphysics.inference.optimise import Objective, Optimum, is_free, minimise
 from hiddenphysics.inference.problem import Problem
-from hiddenphysics.inference.search import Progress
+from hiddenphysics.inference.search import Progress, value_of
 from hiddenphysics.inference.start import Start
 
 UNDETERMINED = 5.0
@@ -62,8 +62,21 @@ def judged(problem: Problem, start: Start, best: Optimum, evaluations: int, prog
     """Polish an optimum, measure its curvature and say how it went."""
     progress("measuring the uncertainty")
     best, around, jitter = _polish(problem, start, best)
+    if np.any(around.curvatures < -SADDLE):
+        progress("leaving a saddle point")
+        below = _below(problem.objective, start, best, around)
+        evaluations += below.evaluations
+        best, around, jitter = _polish(problem, start, below)
     status, explanation = _judge(problem, start, best, around)
     return Fit(best, around, status, explanation, jitter, evaluations)
+
+
+def _below(objective: Objective, start: Start, saddle: Optimum, around: Laplace) -> Optimum:
+    """Return the optimum below a saddle point: a natural step to either side, then down."""
+    step = start.scale * around.weakest
+    sides = (saddle.vector - step, saddle.vector + step)
+    valleys = [minimise(objective, side, start.scale, start.bounds) for side in sides]
+    return min(saddle, *valleys, key=value_of)
 
 
 def _around(start: Start, at: Optimum, curvature: np.ndarray) -> Laplace:

@@ -48,12 +48,12 @@ def search(
     best = run(start.vector, "from the regression")
     nearer = _with_scales_nearer(problem.names, best.vector)
     if np.any(nearer != best.vector):
-        best = min(best, run(nearer, "scales nearer to each other"), key=_value)
+        best = min(best, run(nearer, "scales nearer to each other"), key=value_of)
     hop = longer_lengths(problem.names)
     for direction, name in ((1.0, "longer lengths"), (-1.0, "shorter lengths")):
         for _ in range(MOST_HOPS):
             hopped = run(best.vector + direction * hop, name)
-            if not _value(hopped) < _value(best) - GAIN:
+            if not value_of(hopped) < value_of(best) - GAIN:
                 break
             best = hopped
     return best, sum(o.evaluations for o in found)
@@ -82,5 +82,6 @@ def _with_scales_nearer(names: Sequence[str], vector: np.ndarray) -> np.ndarray:
     return moved
 
 
-def _value(optimum: Optimum) -> float:
+def value_of(optimum: Optimum) -> float:
+    """Return the objective at an optimum; infinity where it has no value."""
     return optimum.value if np.isfinite(optimum.value) else np.inf
