@@ -8,7 +8,7 @@ from scipy.optimize import rosen, rosen_der
 
 from hiddenphysics.inference.fit import _below
 from hiddenphysics.inference.laplace import laplace, positive_inverse
-from hiddenphysics.inference.optimise import Optimum, minimise, refine
+from hiddenphysics.inference.optimise import Optimum, _learned, minimise, refine
 from hiddenphysics.inference.start import Start
 
 BAD_SCALE = np.array([1e-3, 1e4, 1.0])
@@ -240,3 +240,16 @@ def test_a_positive_inverse_is_the_inverse_where_that_is_positive_and_a_metric_e
     held = positive_inverse(hessian, SCALE, np.array([True, False, True]))
     assert held[1, 1] == SCALE[1] ** 2
     assert held[0, 1] == 0.0
+
+
+def test_a_broken_curvature_is_not_learned() -> None:
+    spread = np.linalg.inv(curved(5))
+    free = np.array([True, False, True])
+    root = np.zeros((3, 2))
+    root[free] = np.linalg.cholesky(spread[np.ix_(free, free)])
+    np.testing.assert_array_equal(_learned(spread, root, np.diag([1.0, -1e-9])), spread)
+    twice = _learned(spread, root, 2.0 * np.eye(2))
+    np.testing.assert_allclose(twice[np.ix_(free, free)], 2.0 * spread[np.ix_(free, free)])
+    np.testing.assert_array_equal(twice[1], [0.0, spread[1, 1], 0.0])
+    narrow = _learned(spread, root, 1e-3 * np.eye(2))
+    np.linalg.cholesky(narrow)  # an unknown that comes free again finds a possible covariance

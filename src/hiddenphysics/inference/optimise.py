@@ -120,9 +120,20 @@ def refine(
     wants_back = np.where(upwards, found.gradient < 0.0, found.gradient > 0.0)
     if not inside or np.any(wants_back[~free]) or not np.isfinite(found.value):
         return None
-    improved = spread.copy()
-    improved[np.ix_(free, free)] = (root @ outcome.hess_inv @ root.T)[np.ix_(free, free)]
-    return found, improved
+    return found, _learned(spread, root, np.asarray(outcome.hess_inv))
+
+
+def _learned(spread: np.ndarray, root: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """Return R B Rᵀ over the free unknowns, B the inverse Hessian that BFGS learned; what was known if B is broken.
+
+    Where a nearly singular covariance leaves few digits in the gradient, B may lose its positive definiteness. Held
+    unknowns keep their own spread alone: beside the new numbers their old correlations need not be possible.
+    """
+    if np.linalg.eigvalsh(inverse)[0] <= 0.0:
+        return spread
+    held = np.all(root == 0.0, axis=1)
+    improved: np.ndarray = root @ inverse @ root.T + np.diag(np.where(held, np.diagonal(spread), 0.0))
+    return improved
 
 
 def is_free(vector: np.ndarray, scale: np.ndarray, bounds: np.ndarray) -> np.ndarray:
