@@ -76,7 +76,7 @@ def _below(objective: Objective, start: Start, saddle: Optimum, around: Laplace)
     step = start.scale * around.weakest
     sides = (saddle.vector - step, saddle.vector + step)
     valleys = [minimise(objective, side, start.scale, start.bounds) for side in sides]
-    return min(saddle, *valleys, key=value_of)
+    return replace(min(saddle, *valleys, key=value_of), evaluations=sum(v.evaluations for v in valleys))
 
 
 def _around(start: Start, at: Optimum, curvature: np.ndarray) -> Laplace:
