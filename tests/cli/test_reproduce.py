@@ -76,7 +76,7 @@ def test_a_rehearsal_of_everything_makes_the_report_and_resumes(typed, originals
     [
         ((), 4, "No study was named"),
         (("burger",), 4, "did you mean burgers?"),
-        (("burgers", "--model", "flw"), 5, "these studies have paper, midpoint, flow"),
+        (("burgers", "--model", "flw"), 5, "these studies have authors, paper, midpoint, flow"),
         (("burgers", "--data", "nowhere"), 4, "there is no such file or folder"),
         (("burgers", "--pairs", "0"), 2, "greater than or equal to 1"),
     ],

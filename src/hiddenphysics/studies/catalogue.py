@@ -9,7 +9,7 @@ from types import MappingProxyType
 from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.studies.flows import BROWNIAN, LEVY, NAVIER_STOKES
-from hiddenphysics.studies.study import PAPER, Study, Table
+from hiddenphysics.studies.study import AUTHORS, PAPER, Study, Table
 from hiddenphysics.studies.waves import BURGERS, KDV, KURAMOTO_SIVASHINSKY, SCHRODINGER
 
 STUDIES: Mapping[str, Study] = MappingProxyType(
@@ -57,7 +57,7 @@ def restrict(
 
 
 def rehearsal(study: Study) -> Study:
-    """Return a study of the same form that takes seconds: one pair, few points, the first cells, one model.
+    """Return a study of the same form that takes seconds: one pair, few points, the first cells, the paper's model.
 
     Compiling is most of the time of a first fit: one study is fitted, the likelihoods of the others are only built.
     """
@@ -65,7 +65,7 @@ def rehearsal(study: Study) -> Study:
         study,
         tables=tuple(_corner(table) for table in study.tables),
         points=study.points and FEW,
-        models=(PAPER,),
+        models=(AUTHORS, PAPER) if study is BURGERS else (PAPER,),
         fitted=study is BURGERS,
         picture=replace(study.picture, model=PAPER, noises=(0.0,)),
     )
@@ -73,6 +73,6 @@ def rehearsal(study: Study) -> Study:
 
 def _corner(table: Table) -> Table:
     cells = tuple(
-        replace(c, pairs=1) for c in table.cells if c.row == table.rows[0] and c.column in table.columns[:2]
+        c.restricted(1) for c in table.cells if c.row == table.rows[0] and c.column in table.columns[:2]
     )
     return replace(table, cells=cells)

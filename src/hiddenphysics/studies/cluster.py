@@ -7,6 +7,7 @@ from importlib import import_module
 
 from hiddenphysics.errors import MissingExtraError, ModelError
 from hiddenphysics.studies.fitting import Row, failure, perform
+from hiddenphysics.studies.lanes import Queue
 from hiddenphysics.studies.plan import Task, Unit
 
 AHEAD = 3
@@ -31,12 +32,12 @@ def on_cluster(
             "`dask worker ADDRESS --nthreads 1`, and give its address, such as --scheduler tcp://127.0.0.1:8786."
         ) from problem
     with client:
-        waiting = iter(units)
+        queue = Queue(units)
         room = AHEAD * max(1, sum(client.nthreads().values()))
         flying: dict[str, Unit] = {}
 
         def send() -> list[object]:
-            unit = next(waiting, None)
+            unit = queue.next(None, [u.shape for u in flying.values()])
             if unit is None:
                 return []
             future = client.submit(perform, task(unit), pure=False)

@@ -5,10 +5,10 @@ Numbers: Raissi & Karniadakis (2018), tables 9 to 11 and figures 6 and 7.
 
 from __future__ import annotations
 
-from math import sqrt
+from math import exp, sqrt
 
 from hiddenphysics.studies.layout import gaps, single, statistics
-from hiddenphysics.studies.study import FLOW, MIDPOINT, PAPER, Picture, Study
+from hiddenphysics.studies.study import AUTHORS, FLOW, MIDPOINT, PAPER, Picture, Search, Study
 from hiddenphysics.studies.waves import LONGER, TWO
 
 NAVIER_STOKES = Study(
@@ -26,7 +26,7 @@ NAVIER_STOKES = Study(
     data="cylinder",
     fallback="cylinder_extract",
     points=(251, 249),
-    models=(PAPER, MIDPOINT),
+    models=(AUTHORS, PAPER, MIDPOINT),
     picture=Picture("Figure 5", "The Navier–Stokes equations", 0, MIDPOINT, (0.0,), hidden=("p",)),
     tables=(
         statistics(
@@ -36,6 +36,7 @@ NAVIER_STOKES = Study(
             {"a": (0.5373, 0.6498, 0.7619), "b": (0.0026, 0.0030, 0.0046)},
             pairs=20,
             published=501,
+            search=Search(20, start={"b": exp(-1.0)}, logarithms=("b",), pairs=200),
         ),
         # The paper heads the last column "1.0"; the sequence and the numbers say 0.10.
         gaps(
@@ -68,6 +69,7 @@ BROWNIAN = Study(
     fields=("u",),
     data="brownian",
     points=None,
+    models=(PAPER, MIDPOINT, FLOW),
     picture=Picture("Figure 6", "Brownian motion", 0, FLOW, (0.0,)),
     tables=(single("Figure 6", {"a": 0.513, "alpha": 2.016}, "0.01"),),
 )
@@ -84,6 +86,7 @@ LEVY = Study(
     fields=("u",),
     data="levy",
     points=None,
+    models=(PAPER, MIDPOINT, FLOW),
     picture=Picture("Figure 7", "Lévy motion", 0, FLOW, (0.0,)),
     tables=(single("Figure 7", {"alpha": 1.413}, "0.01"),),
 )

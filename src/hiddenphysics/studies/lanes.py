@@ -23,13 +23,16 @@ ONE_THREAD = {
 }
 """Several processes that each use all cores slow each other down 10 to 25 times."""
 
+Shape = tuple[str, str]
+"""See `Unit.shape`."""
+
 
 class Lane:
     """One worker process and the fit it has in hand."""
 
     def __init__(self) -> None:
         self.unit: Unit | None = None
-        self.shape: tuple[str, str] | None = None
+        self.shape: Shape | None = None
         context = multiprocessing.get_context("spawn")  # a fork after JAX has started its threads may hang
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
@@ -70,8 +73,10 @@ def in_processes(
             while len(lanes) < workers and queue.left > len([x for x in lanes if x.unit is None]):
                 lanes.append(Lane())
             for lane in lanes:
-                if lane.unit is None and queue.left:
-                    unit = queue.next(lane.shape, [x.shape for x in lanes if x.unit is not None])
+                unit = (
+                    queue.next(lane.shape, [x.shape for x in lanes if x.unit]) if lane.unit is None else None
+                )
+                if unit is not None:
                     lane.begin(unit, task(unit))
             busy = {lane.connection: lane for lane in lanes if lane.unit is not None}
             if not busy:
@@ -99,7 +104,7 @@ class Queue:
     """Fits that wait, by shape."""
 
     def __init__(self, units: Sequence[Unit]) -> None:
-        self._waiting: dict[tuple[str, str], deque[Unit]] = {}
+        self._waiting: dict[Shape, deque[Unit]] = {}
         for unit in units:
             self._waiting.setdefault(unit.shape, deque()).append(unit)
 
@@ -108,12 +113,19 @@ class Queue:
         """How many wait."""
         return sum(map(len, self._waiting.values()))
 
-    def next(self, shape: tuple[str, str] | None, others: Sequence[tuple[str, str] | None]) -> Unit:
-        """Return a fit of the same shape, else of one that nobody works on, else of the one with most left for each."""
-        if shape not in self._waiting:
-            alone = (s for s in self._waiting if s not in others)
-            most = max(self._waiting, key=lambda s: len(self._waiting[s]) / (1 + others.count(s)))
-            shape = next(alone, most)
+    def next(self, shape: Shape | None, others: Sequence[Shape | None]) -> Unit | None:
+        """Return a fit of the same shape, else of one that nobody works on, else of the one with most left for each.
+
+        A chain that somebody works on is left to them; None when nothing else waits.
+        """
+        free = [s for s, units in self._waiting.items() if not (units[0].chained and s in others)]
+        if not free:
+            return None
+        if shape not in free:
+            alone = (s for s in free if s not in others)
+            shape = next(alone, None) or max(
+                free, key=lambda s: len(self._waiting[s]) / (1 + others.count(s))
+            )
         queue = self._waiting[shape]
         unit = queue.popleft()
         if not queue:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hiddenphysics.studies.study import Cell, Published, Table
+from hiddenphysics.studies.study import Cell, Published, Search, Table
 
 Quartiles = Mapping[str, tuple[float, float, float]]
 """Parameter -> first quartile, median, third quartile."""
@@ -15,7 +15,14 @@ GAP_PAIRS = 20
 
 
 def statistics(
-    place: str, clean: Quartiles, one: Quartiles, five: Quartiles, *, pairs: int, published: int
+    place: str,
+    clean: Quartiles,
+    one: Quartiles,
+    five: Quartiles,
+    *,
+    pairs: int,
+    published: int,
+    search: Search,
 ) -> Table:
     """Return a table of statistics over neighbouring snapshots, at three noise levels.
 
@@ -27,6 +34,8 @@ def statistics(
         How many pairs are fitted, evenly spaced in time, unless another number is asked for.
     published
         How many the paper has fitted.
+    search
+        How it has searched, pair after pair.
     """
     cells = tuple(
         Cell(
@@ -36,6 +45,7 @@ def statistics(
             noise,
             {p: Published(median, q1, q3) for p, (q1, median, q3) in numbers.items()},
             pairs=pairs,
+            search=search,
         )
         for (word, noise), numbers in zip(NOISES.items(), (clean, one, five), strict=True)
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,7 @@ from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.studies.bounds import spread_of
 from hiddenphysics.studies.recordings import Library, Recording
-from hiddenphysics.studies.study import FLOW, Cell, Study
+from hiddenphysics.studies.study import AUTHORS, FLOW, Cell, Search, Study
 
 DRAWS = 100_000
 """Distance between the seeds of two draws: more than any recording has snapshots."""
@@ -40,8 +40,18 @@ class Unit:
 
     @property
     def shape(self) -> tuple[str, str]:
-        """Fits of one shape share compiled code when they run in one process."""
-        return self.study, self.model
+        """Fits of one shape share compiled code when they run in one process; a chain is a shape of its own."""
+        return self.study, f"{self.model} {self.noise:g} {self.seed}" if self.chained else self.model
+
+    @property
+    def chained(self) -> bool:
+        """Whether it starts where the pair before ended, and so has to wait for it."""
+        return self.model == AUTHORS
+
+    @property
+    def before(self) -> Unit | None:
+        """The fit of the pair before, in a chain."""
+        return replace(self, first=self.first - 1) if self.chained and self.first else None
 
 
 @dataclass(frozen=True)
@@ -59,6 +69,8 @@ class Task:
     noises, spread
         Noise levels at which the limit of accuracy is wanted, and what they are relative to: the standard deviation
         of each field over the whole pair. Empty for all but clean fits of the flow.
+    search, start
+        The authors' search, and the values it starts from: all unknowns by name, or empty for a beginning.
     """
 
     key: str
@@ -69,6 +81,8 @@ class Task:
     drawn: tuple[str, ...]
     noises: tuple[float, ...]
     spread: Mapping[str, float]
+    search: Search | None
+    start: Mapping[str, float]
 
 
 @dataclass(frozen=True)
@@ -93,8 +107,10 @@ class Plan:
     def of_cell(self, study: Study, cell: Cell, model: str) -> list[Unit]:
         """Return the fits of one cell; `DataError` where its recording has not been made."""
         recording = self.library.recording(study, cell.data)
-        evenly = starts(len(recording.times), cell.steps, cell.pairs)
-        firsts = evenly if cell.first is None else [cell.first]
+        firsts = starts(len(recording.times), cell.steps, cell.pairs) if cell.first is None else [cell.first]
+        if model == AUTHORS:
+            every = starts(len(recording.times), cell.steps, None)
+            firsts = [] if cell.search is None else every[: cell.search.pairs]
         return [
             Unit(study.name, recording.label, cell.steps, cell.noise, model, first, seed)
             for first in firsts
@@ -110,6 +126,7 @@ class Plan:
             Unit(study.name, label, 1, noise, model, first, seed, picture=noise in study.picture.noises)
             for model in study.models
             for noise in noises
+            if model != AUTHORS
         ]
 
     def drawn(self, study: Study, noise: float) -> list[Unit]:
@@ -121,25 +138,38 @@ class Plan:
     def digest(self, unit: Unit) -> str:
         """Return the hash that tells whether a kept fit is still the one asked for."""
         study = self.study(unit.study)
-        return study.digest(self._recording(study, unit).digest)
+        return study.digest(self._recording(study, unit).digest, unit.model)
 
     def draw(self, unit: Unit) -> Snapshots:
         """Return the two snapshots as the models see them: noise relative to the whole field, then points."""
         study, pair = self.study(unit.study), self._whole(unit)
         seed = unit.seed * DRAWS + unit.first
-        if unit.noise:
-            # Another stream than that of the points; the same for all levels, so that these differ in size only.
-            pair = pair.with_noise(unit.noise, seed + DRAWS // 2)
-        return pair if study.points is None else pair.subsample(study.points, seed)
+        if not unit.chained:
+            return _drawn(pair, unit.noise, study.points, seed)
+        # In a chain, a snapshot keeps its points and its noise in both of its pairs, as one that was measured does.
+        alone = (Snapshots([snapshot]) for snapshot in pair)
+        points = study.points and study.points[1:]
+        return Snapshots(_drawn(one, unit.noise, points, seed + k)[0] for k, one in enumerate(alone))
 
-    def task(self, unit: Unit) -> Task:
-        """Return what a worker needs for a fit."""
+    def task(self, unit: Unit, start: Mapping[str, float] | None = None) -> Task:
+        """Return what a worker needs for a fit; `start` is where the pair before ended, in a chain."""
         study, pair = self.study(unit.study), self.draw(unit)
         columns = tuple((s.t, {c: s[c] for c in s.coordinates}, {c: s[c] for c in s.columns}) for s in pair)
         drawn = (*pair.fields, *study.picture.hidden) if unit.picture else ()
         noises = study.noises if unit.model == FLOW and not unit.noise else ()
         spread = spread_of(self._whole(unit)) if noises else {}
-        return Task(unit.key, study.equation, unit.model, columns, study.fitted, drawn, noises, spread)
+        return Task(
+            unit.key,
+            study.equation,
+            unit.model,
+            columns,
+            study.fitted,
+            drawn,
+            noises,
+            spread,
+            study.search if unit.chained else None,
+            start or {},
+        )
 
     def _all(self, study: Study) -> Iterator[Unit]:
         for table in study.tables:
@@ -166,6 +196,13 @@ class Plan:
             if recording.label == unit.data:
                 return recording
         raise DataError(f"The fit {unit.key!r} belongs to none of the recordings of its study.")
+
+
+def _drawn(snapshots: Snapshots, noise: float, points: Sequence[int] | None, seed: int) -> Snapshots:
+    if noise:
+        # Another stream than that of the points; the same for all levels, so that these differ in size only.
+        snapshots = snapshots.with_noise(noise, seed + DRAWS // 2)
+    return snapshots if points is None else snapshots.subsample(points, seed)
 
 
 def starts(times: int, steps: int, pairs: int | None) -> list[int]:

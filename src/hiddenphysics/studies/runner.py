@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from hiddenphysics.studies.checkpoint import Checkpoint
 from hiddenphysics.studies.cluster import on_cluster
 from hiddenphysics.studies.fitting import FAILED, Row
 from hiddenphysics.studies.lanes import in_processes, in_this_process
-from hiddenphysics.studies.plan import Plan, Unit
+from hiddenphysics.studies.plan import Plan, Task, Unit
 from hiddenphysics.studies.recordings import Library
 from hiddenphysics.studies.study import Study
 
@@ -76,7 +76,11 @@ def run(
     tell = progress or (lambda progress: None)
     idle = "nothing left to fit" if fit else "nothing is fitted"
     tell(clock.read(_words(waiting[0]) if waiting else idle))
-    for unit, found in _fits(waiting, plan, workers, scheduler):
+
+    def task(unit: Unit) -> Task:
+        return plan.task(unit, _end_before(unit, rows))
+
+    for unit, found in _fits(waiting, task, workers, scheduler):
         row = {"key": unit.key, "digest": digests.of(unit)} | found
         checkpoint.append(row)
         rows[unit.key] = row
@@ -86,13 +90,24 @@ def run(
 
 
 def _fits(
-    units: Sequence[Unit], plan: Plan, workers: int, scheduler: str | None
+    units: Sequence[Unit], task: Callable[[Unit], Task], workers: int, scheduler: str | None
 ) -> Iterator[tuple[Unit, Row]]:
     if not units:
         return iter(())
     if scheduler is not None:
-        return on_cluster(units, plan.task, scheduler)
-    return in_processes(units, plan.task, workers) if workers > 0 else in_this_process(units, plan.task)
+        return on_cluster(units, task, scheduler)
+    return in_processes(units, task, workers) if workers > 0 else in_this_process(units, task)
+
+
+def _end_before(unit: Unit, rows: Mapping[str, Row]) -> dict[str, float] | None:
+    """Return where the pair before ended, or the last one before that has an end; None where a chain begins."""
+    before = unit.before
+    while before is not None:
+        row = rows.get(before.key, {})
+        if "end" in row:
+            return dict(row["end"])
+        before = before.before
+    return None
 
 
 def _usable(row: Row | None, digest: str, retry: bool) -> bool:
@@ -100,14 +115,14 @@ def _usable(row: Row | None, digest: str, retry: bool) -> bool:
 
 
 class _Digests:
-    """The digest of a unit, which depends on its study and recording only."""
+    """The digest of a unit, which depends on its study, its recording and whether it is searched in a chain."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._known: dict[tuple[str, str], str] = {}
+        self._known: dict[tuple[str, str, bool], str] = {}
 
     def of(self, unit: Unit) -> str:
-        key = unit.study, unit.data
+        key = unit.study, unit.data, unit.chained
         if key not in self._known:
             self._known[key] = self._plan.digest(unit)
         return self._known[key]

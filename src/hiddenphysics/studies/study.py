@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 
 from hiddenphysics.errors import DataError
 
 PAPER, MIDPOINT, FLOW = "paper", "midpoint", "flow"
+AUTHORS = "authors"
+"""Not a model of its own: the paper's, found by the authors' search instead of its optimum."""
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,31 @@ class Published:
     median: float
     first: float | None = None
     third: float | None = None
+
+
+@dataclass(frozen=True)
+class Search:
+    """How the authors searched for their statistics: pair after pair, each from where the one before ended.
+
+    A snapshot keeps its points and its noise in both of its pairs. All variances and lengths start at 1, the noise's
+    variance at e⁻⁴. The numbers are those of the scripts that the authors have published with the paper.
+
+    Attributes
+    ----------
+    evaluations
+        How often the likelihood is evaluated for each pair; the search ends there, converged or not.
+    start
+        Parameter -> where the first pair starts; 0 for those not named.
+    logarithms
+        Parameters that are searched by their logarithm.
+    pairs
+        How many pairs of neighbours, from the beginning of the recording; None for all.
+    """
+
+    evaluations: int
+    start: Mapping[str, float] = field(default_factory=dict)
+    logarithms: tuple[str, ...] = ()
+    pairs: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +68,8 @@ class Cell:
         How many pairs of snapshots, evenly spaced in time; None for all.
     first
         The one pair to use, by its first snapshot, instead of those.
+    search
+        How the authors searched, where they did so pair after pair.
     """
 
     row: str
@@ -51,6 +80,12 @@ class Cell:
     data: str | None = None
     pairs: int | None = None
     first: int | None = None
+    search: Search | None = None
+
+    def restricted(self, pairs: int) -> Cell:
+        """Return the cell with so many pairs."""
+        search = None if self.search is None else replace(self.search, pairs=pairs)
+        return replace(self, pairs=pairs, search=search)
 
 
 @dataclass(frozen=True)
@@ -112,7 +147,7 @@ class Study:
     points
         Points drawn from the two snapshots; None for all of them.
     models
-        Forward models, each given the same draws.
+        Forward models, each given the same draws; `AUTHORS` counts as one, in the tables whose cells have a search.
     seeds
         One draw of points and noise for each.
     """
@@ -129,7 +164,7 @@ class Study:
     tables: tuple[Table, ...]
     picture: Picture
     points: tuple[int, int] | None
-    models: tuple[str, ...] = (PAPER, MIDPOINT, FLOW)
+    models: tuple[str, ...] = (AUTHORS, PAPER, MIDPOINT, FLOW)
     fallback: str | None = None
     files: tuple[str, ...] = ()
     seeds: tuple[int, ...] = (0,)
@@ -150,14 +185,19 @@ class Study:
         """Noise levels of the statistics, its first table, without the clean one."""
         return tuple(dict.fromkeys(cell.noise for cell in self.tables[0].cells if cell.noise))
 
-    def digest(self, data: str) -> str:
+    @property
+    def search(self) -> Search | None:
+        """How the authors searched for the statistics, the first table."""
+        return next((cell.search for cell in self.tables[0].cells), None)
+
+    def digest(self, data: str, model: str = PAPER) -> str:
         """Return a hash of everything that a fit depends on, the data's own digest included.
 
         How many pairs are fitted and what the paper reports do not enter: fits stay usable when those change.
         """
         from importlib.metadata import version
 
-        content = [
+        content: list[object] = [
             version("hiddenphysics"),
             self.equation,
             self.points,
@@ -166,6 +206,8 @@ class Study:
             self.noises,
             data,
         ]
+        if model == AUTHORS and self.search is not None:
+            content.append(asdict(replace(self.search, pairs=None)))
         return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
 
     def restricted(
@@ -174,9 +216,7 @@ class Study:
         """Return the study with the models that are named, so many pairs in every cell, and so many draws of each."""
         tables = self.tables
         if pairs is not None:
-            tables = tuple(
-                replace(t, cells=tuple(replace(c, pairs=pairs) for c in t.cells)) for t in self.tables
-            )
+            tables = tuple(replace(t, cells=tuple(c.restricted(pairs) for c in t.cells)) for t in self.tables)
         chosen = self.models if models is None else tuple(m for m in models if m in self.models)
         seeds = self.seeds if draws is None else tuple(range(draws))
         return replace(self, models=chosen, tables=tables, seeds=seeds)

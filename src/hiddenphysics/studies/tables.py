@@ -14,9 +14,10 @@ from hiddenphysics.studies.fitting import Row
 from hiddenphysics.studies.limits import closeness
 from hiddenphysics.studies.plan import Unit
 from hiddenphysics.studies.runner import Outcome
-from hiddenphysics.studies.study import FLOW, Cell, Published, Study, Table
+from hiddenphysics.studies.study import AUTHORS, FLOW, Cell, Published, Study, Table
 
 CONVERGED = "converged"
+COUNTS = ("numbers", "closer", "quartiles", "narrower", "within")
 ENOUGH = 10
 """Fits that a range between quartiles must rest on before it is compared with the paper's."""
 
@@ -57,7 +58,7 @@ def _cell(outcome: Outcome, study: Study, cell: Cell) -> dict[str, Any]:
         "missing": None,
     }
     try:
-        units = {model: outcome.plan.of_cell(study, cell, model) for model in study.models}
+        units = {m: outcome.plan.of_cell(study, cell, m) for m in study.models if m != AUTHORS or cell.search}
     except DataError as problem:
         return found | {"missing": str(problem)}
     for model, asked in units.items():
@@ -129,11 +130,12 @@ def _published(number: Published, truth: float) -> dict[str, float | None]:
 
 
 def _verdict(ours: Mapping[str, Any], truth: float, paper: Published, fits: int) -> dict[str, bool | None]:
-    """Say whether our median is closer to the truth than the paper's, and our quartiles narrower."""
+    """Say whether our median is closer to the truth than the paper's and within its quartiles, and ours narrower."""
     closer = abs(ours["median"] - truth) < abs(paper.median - truth)
     if paper.first is None or paper.third is None or fits < ENOUGH:
-        return {"closer": closer, "narrower": None}
-    return {"closer": closer, "narrower": ours["third"] - ours["first"] < paper.third - paper.first}
+        return {"closer": closer, "narrower": None, "within": None}
+    narrower = ours["third"] - ours["first"] < paper.third - paper.first
+    return {"closer": closer, "narrower": narrower, "within": paper.first <= ours["median"] <= paper.third}
 
 
 def _reasons(rows: Sequence[Row]) -> dict[str, int]:
@@ -142,14 +144,15 @@ def _reasons(rows: Sequence[Row]) -> dict[str, int]:
 
 
 def _score(studies: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, int]]:
-    """Count, for each model, the paper's numbers that it comes closer to the truth than."""
+    """Count, for each model, the paper's numbers that it comes closer to the truth than, and those that it meets."""
     score: dict[str, dict[str, int]] = {}
     for cell in (c for s in studies for t in s["tables"] for c in t["cells"]):
         for model, found in cell["models"].items():
-            counts = score.setdefault(model, {"numbers": 0, "closer": 0, "quartiles": 0, "narrower": 0})
+            counts = score.setdefault(model, dict.fromkeys(COUNTS, 0))
             for p in found["parameters"].values():
                 counts["numbers"] += 1
                 counts["closer"] += p["closer"]
                 counts["quartiles"] += p["narrower"] is not None
                 counts["narrower"] += p["narrower"] is True
+                counts["within"] += p["within"] is True
     return score

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hiddenphysics.studies.layout import gaps, statistics
-from hiddenphysics.studies.study import FLOW, Picture, Study
+from hiddenphysics.studies.study import FLOW, Picture, Search, Study
 
 LONGER = "Effect of a growing gap between the two snapshots"
 TWO = {"a": "λ₁", "b": "λ₂"}
@@ -29,6 +29,7 @@ BURGERS = Study(
             {"a": (0.3135, 0.8294, 1.2488), "b": (0.0027, 0.0981, 0.1543)},
             pairs=100,
             published=100,
+            search=Search(500),
         ),
         gaps(
             "Table 2",
@@ -61,6 +62,7 @@ KDV = Study(
             {"a": (3.7435, 4.5911, 5.5106), "b": (0.2280, 0.6060, 0.8407)},
             pairs=100,
             published=200,
+            search=Search(50),
         ),
         gaps(
             "Table 4",
@@ -94,6 +96,7 @@ KURAMOTO_SIVASHINSKY = Study(
             {"a": (-0.0768, 0.4758, 0.6991), "b": (0.0834, 0.5539, 0.7644), "c": (-0.0887, 0.4086, 0.7009)},
             pairs=50,
             published=250,
+            search=Search(10),
         ),
         gaps(
             "Table 6",
@@ -127,6 +130,7 @@ SCHRODINGER = Study(
             {"a": (-0.1186, 0.4259, 0.9730), "b": (0.6993, 0.9651, 1.2730)},
             pairs=100,
             published=500,
+            search=Search(50),
         ),
         gaps(
             "Table 8",

@@ -6,12 +6,17 @@ from collections.abc import Mapping
 from math import floor, log10
 from typing import Any
 
+from hiddenphysics.studies.study import AUTHORS, FLOW, MIDPOINT, PAPER
+
 MODELS = {
-    "paper": "paper’s method, redone",
-    "midpoint": "midpoint",
-    "flow": "flow",
+    AUTHORS: "paper’s method and search",
+    PAPER: "paper’s method, redone",
+    MIDPOINT: "midpoint",
+    FLOW: "flow",
 }
 """Model -> its name in a report."""
+AS_PLANNED = ("converged", "searched")
+"""How fits end that need no word."""
 
 
 def number(value: float) -> str:
@@ -68,18 +73,25 @@ def coverage(value: Mapping[str, Any]) -> str:
 
 
 def counted(found: Mapping[str, Any]) -> str:
-    """Say how many fits were made and how they ended, where not all converged."""
-    others = [
-        f"{n} {status.replace('_', ' ')}" for status, n in found["statuses"].items() if status != "converged"
-    ]
+    """Say how many fits were made and how they ended, where not all as they should."""
+    return ", ".join([str(found["asked"]), *ended(found, "still to do")])
+
+
+def ended(found: Mapping[str, Any], left: str) -> list[str]:
+    """Say how many fits ended otherwise than they should, in each way, and how many are `left`."""
+    others = [f"{n} {s.replace('_', ' ')}" for s, n in found["statuses"].items() if s not in AS_PLANNED]
     missing = found["asked"] - sum(found["statuses"].values())
-    others += [f"{missing} still to do"] if missing else []
-    return ", ".join([str(found["asked"]), *others])
+    return others + ([f"{missing} {left}"] if missing else [])
 
 
 def score_sentence(model: str, counts: Mapping[str, int]) -> str:
     """Say how a model compares with the paper."""
     name = MODELS.get(model, model)
+    if model == AUTHORS:  # it is there to meet the paper, not to do better
+        return (
+            f"{name[0].upper()}{name[1:]}: {counts['within']} of {counts['quartiles']} medians between the paper’s "
+            "quartiles."
+        )
     text = f"{name[0].upper()}{name[1:]}: {counts['closer']} of {counts['numbers']} medians"
     text += " closer to the truth than the paper’s"
     if counts["quartiles"]:

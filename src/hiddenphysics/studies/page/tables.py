@@ -9,7 +9,7 @@ from typing import Any
 from hiddenphysics.studies import limits
 from hiddenphysics.studies.page.markup import tag
 from hiddenphysics.studies.study import Study
-from hiddenphysics.studies.words import MODELS, coverage, number, percent, quartiles
+from hiddenphysics.studies.words import MODELS, coverage, ended, number, percent, quartiles
 
 SHADES = ((0.001, "within 0.1 %"), (0.01, "within 1 %"), (0.05, "within 5 %"), (0.2, "within 20 %"))
 BEYOND = "further off"
@@ -84,7 +84,8 @@ def _group(found: Mapping[str, Any], study: Study, row: str, counted: bool) -> s
         span = str(1 + len(cells) * len(study.truth))
         lines.append(tag("tr", tag("th", escape(row), colspan=span, class_="group")))
     lines.append(_line("paper", "".join(_published(cell, study, counted) for cell in cells), "published"))
-    for model in study.models:
+    run = {model for cell in cells if cell for model in cell["models"]}
+    for model in (m for m in study.models if m in run or not run):
         line = "".join(_model(cell, model, study, counted) for cell in cells)
         lines.append(_line(MODELS.get(model, model), line, model))
     return tag("tbody", "".join(lines))
@@ -131,15 +132,13 @@ def _number(value: Mapping[str, Any], more: str, mark: str = "") -> str:
 
 
 def _fits(found: Mapping[str, Any]) -> str:
-    ended = _ended(found)
-    return f"{found['answered']}" + (tag("small", ended) if ended else "")
+    how = _ended(found)
+    return f"{found['answered']}" + (tag("small", how) if how else "")
 
 
 def _ended(found: Mapping[str, Any]) -> str:
-    """Say how fits ended that did not converge."""
-    words = [f"{n} {s.replace('_', ' ')}" for s, n in found["statuses"].items() if s != "converged"]
-    left = found["asked"] - sum(found["statuses"].values())
-    return escape(", ".join(words + ([f"{left} to do"] if left else [])))
+    """Say how fits ended that did not end as they should."""
+    return escape(", ".join(ended(found, "to do")))
 
 
 def _notes(found: Mapping[str, Any], counted: bool) -> Iterator[str]:
@@ -151,9 +150,9 @@ def _notes(found: Mapping[str, Any], counted: bool) -> Iterator[str]:
         yield f"The paper fits one pair; ours are medians over {pairs} pair{plural}, evenly spaced in time."
         for cell in found["cells"]:
             for model, ours in cell["models"].items():
-                ended = _ended(ours)
-                if ended and ours["parameters"]:
-                    yield f"{MODELS.get(model, model)}, {cell['row']}, {cell['column']}: {ended} of {ours['asked']}."
+                how = _ended(ours)
+                if how and ours["parameters"]:
+                    yield f"{MODELS.get(model, model)}, {cell['row']}, {cell['column']}: {how} of {ours['asked']}."
     yield from _missing(found["cells"])
 
 

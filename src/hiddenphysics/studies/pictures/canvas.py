@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE = "#1b87c9", "#d55e00"
 METHODS = {
     "published": ("#7f7f7f", "s"),
+    "authors": ("#cc79a7", "v"),
     "paper": ("#e69f00", "D"),
     "midpoint": ("#56b4e9", "^"),
     "flow": ("#009e73", "o"),
