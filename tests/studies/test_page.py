@@ -176,3 +176,14 @@ def test_equations_are_typeset(text, expected):
 def test_attributes_are_escaped_and_shades_have_limits():
     assert tag("td", "x", title='a "b"', class_="c") == '<td title="a &quot;b&quot;" class="c">x</td>'
     assert [shade(e) for e in (0.0, 0.001, 0.0011, 0.05, 0.2, 3.0)] == ["e0", "e0", "e1", "e2", "e3", "e4"]
+
+
+@pytest.mark.parametrize("name", ["burgers", "navier-stokes"])
+def test_a_chain_alone_has_a_report_whose_figure_shows_the_points(name, tmp_path):
+    outcome = made_up((STUDIES[name].restricted(("authors",), 12),))
+    page = report(outcome, tmp_path).read_text()
+    assert "paper’s method and search" in page
+    assert "posterior mean" not in page
+    assert "midpoint</th>" not in page
+    assert "6 / 6" in page or "/ 6</b>" in page
+    assert list((tmp_path / "figures").iterdir())

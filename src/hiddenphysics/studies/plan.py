@@ -133,6 +133,9 @@ class Plan:
         """Return the fits whose posterior a figure may show at a noise level: the wanted model first."""
         wanted = study.picture.model
         units = [u for u in reversed(self.of_picture(study)) if u.picture and u.noise == noise]
+        if not units:  # a chain draws no posterior: the pair is shown with its points alone
+            label = self.library.recording(study).label
+            units = [Unit(study.name, label, 1, noise, wanted, study.picture.first, study.seeds[0])]
         return sorted(units, key=lambda u: u.model != wanted)
 
     def digest(self, unit: Unit) -> str:

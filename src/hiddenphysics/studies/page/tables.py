@@ -85,7 +85,8 @@ def _group(found: Mapping[str, Any], study: Study, row: str, counted: bool) -> s
         lines.append(tag("tr", tag("th", escape(row), colspan=span, class_="group")))
     lines.append(_line("paper", "".join(_published(cell, study, counted) for cell in cells), "published"))
     run = {model for cell in cells if cell for model in cell["models"]}
-    for model in (m for m in study.models if m in run or not run):
+    absent = all(cell["missing"] for cell in cells if cell)
+    for model in (m for m in study.models if m in run or absent):
         line = "".join(_model(cell, model, study, counted) for cell in cells)
         lines.append(_line(MODELS.get(model, model), line, model))
     return tag("tbody", "".join(lines))
