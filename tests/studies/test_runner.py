@@ -13,9 +13,9 @@ import pytest
 from hiddenphysics.studies import run, runner, tabulate
 from hiddenphysics.studies.checkpoint import FILE, Checkpoint
 from hiddenphysics.studies.fitting import FAILED, failure, perform
-from hiddenphysics.studies.lanes import Queue
 from hiddenphysics.studies.plan import Plan, Unit
 from hiddenphysics.studies.recordings import Library
+from hiddenphysics.studies.waiting import Queue
 from tests.studies.small import TRUTH, small_study, write_recording
 
 pytestmark = pytest.mark.xdist_group("runner")  # one process: the tests share fits

@@ -7,8 +7,8 @@ from importlib import import_module
 
 from hiddenphysics.errors import MissingExtraError, ModelError
 from hiddenphysics.studies.fitting import Row, failure, perform
-from hiddenphysics.studies.lanes import Queue
 from hiddenphysics.studies.plan import Task, Unit
+from hiddenphysics.studies.waiting import Queue
 
 AHEAD = 3
 """Fits in flight for each thread of the cluster: enough to keep it busy, few enough to keep memory small."""

@@ -6,13 +6,13 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection, wait
 
 from hiddenphysics.studies.fitting import Row, failure, perform
 from hiddenphysics.studies.plan import Task, Unit
+from hiddenphysics.studies.waiting import Queue, Shape
 
 ONE_THREAD = {
     "OPENBLAS_NUM_THREADS": "1",
@@ -22,9 +22,6 @@ ONE_THREAD = {
     "NPROC": "1",  # the pool that XLA runs its own loops in, whatever its flags say
 }
 """Several processes that each use all cores slow each other down 10 to 25 times."""
-
-Shape = tuple[str, str]
-"""See `Unit.shape`."""
 
 
 class Lane:
@@ -98,39 +95,6 @@ def in_this_process(units: Sequence[Unit], task: Callable[[Unit], Task]) -> Iter
     """Run fits one after the other, here."""
     for unit in units:
         yield unit, perform(task(unit))
-
-
-class Queue:
-    """Fits that wait, by shape."""
-
-    def __init__(self, units: Sequence[Unit]) -> None:
-        self._waiting: dict[Shape, deque[Unit]] = {}
-        for unit in units:
-            self._waiting.setdefault(unit.shape, deque()).append(unit)
-
-    @property
-    def left(self) -> int:
-        """How many wait."""
-        return sum(map(len, self._waiting.values()))
-
-    def next(self, shape: Shape | None, others: Sequence[Shape | None]) -> Unit | None:
-        """Return a fit of the same shape, else of one that nobody works on, else of the one with most left for each.
-
-        A chain that somebody works on is left to them; None when nothing else waits.
-        """
-        free = [s for s, units in self._waiting.items() if not (units[0].chained and s in others)]
-        if not free:
-            return None
-        if shape not in free:
-            alone = (s for s in free if s not in others)
-            shape = next(alone, None) or max(
-                free, key=lambda s: len(self._waiting[s]) / (1 + others.count(s))
-            )
-        queue = self._waiting[shape]
-        unit = queue.popleft()
-        if not queue:
-            del self._waiting[shape]
-        return unit
 
 
 def _serve(connection: Connection) -> None:

@@ -147,7 +147,8 @@ class Study:
     points
         Points drawn from the two snapshots; None for all of them.
     models
-        Forward models, each given the same draws; `AUTHORS` counts as one, in the tables whose cells have a search.
+        Forward models, each given the same draws; `AUTHORS` counts as one, with draws of its own, in the tables whose
+        cells have a search.
     seeds
         One draw of points and noise for each.
     """

@@ -8,16 +8,15 @@ Rasmussen's `minimize` (2010), the search of Raissi & Karniadakis (2018).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenphysics.inference.optimise import Objective
+
 Vector = NDArray[np.float64]
-Objective = Callable[[Vector], tuple[float, Vector]]
-"""Vector (P,) -> value and gradient (P,)."""
 
 FLATTER = 0.1
 """A step is good when the slope at its end is at most this much of the slope at its beginning,"""

@@ -31,9 +31,10 @@ METHOD = (
     "is the median over pairs, the numbers below it the two quartiles, over all fits that gave an answer, converged "
     "or not; “covered” is the share of 95 % intervals that hold the truth. The paper’s statistics come from a chain: "
     "each pair starts where the one before ended, and its search ends after 10 to 500 looks at the likelihood, "
-    "converged or not. “Paper’s method and search” does the same with every pair of neighbours, or the first 200 of "
-    "Navier–Stokes. All other fits know nothing of each other and end at an optimum. The paper heads the last column "
-    "of its Table 10 with Δt = 1.0; the numbers and the sequence say 0.10."
+    "converged or not; a snapshot keeps its points and noise in both of its pairs. “Paper’s method and search” does "
+    "the same with every pair of neighbours, or the first 200 of Navier–Stokes. All other fits know nothing of each "
+    "other and end at an optimum. The paper heads the last column of its Table 10 with Δt = 1.0; the numbers and the "
+    "sequence say 0.10."
 )
 
 
