@@ -88,6 +88,32 @@ def whole(recording, tmp_path_factory):
     return table(folder, recording)
 
 
+def test_what_has_not_begun_is_expected_to_take_as_long_as_its_like(recording, tmp_path):
+    """Two studies, each with two models; a first fit has waited for the compiler where others follow it."""
+    studies = [small_study(name=name, models=("paper", "midpoint")) for name in ("one", "two")]
+    plan = Plan(tuple(studies), Library(recording))
+    fits = len(plan.units) // 4
+    kept = Checkpoint(tmp_path)
+
+    def finish(study: str, model: str, *seconds: float) -> float | None:
+        units = [u for u in plan.units if (u.study, u.model) == (study, model)]
+        for unit, time_ in zip(units, seconds, strict=False):
+            kept.append(
+                {"key": unit.key, "digest": plan.digest(unit), "status": "converged", "seconds": time_}
+            )
+        told: list[runner.Progress] = []
+        run(studies, tmp_path, workers=2, data=recording, fit=False, progress=told.append)
+        return told[0].left
+
+    assert finish("one", "paper") is None
+    assert finish("one", "paper", 9.0, 1.0) == pytest.approx((4 * fits - 2) * 1.0 / 2)
+    # What the other study has not begun will take as long as here, with each of the models.
+    quick, slow = 2 * fits - 2, 2 * fits - 3
+    assert finish("one", "midpoint", 9.0, 5.0, 5.0) == pytest.approx((quick * 1.0 + slow * 5.0) / 2)
+    here, there = fits - 3, fits - 1
+    assert finish("two", "midpoint", 2.0) == pytest.approx((quick * 1.0 + here * 5.0 + there * 2.0) / 2)
+
+
 def test_fits_find_the_truth(whole):
     clean, noisy = (cell["models"]["paper"] for cell in whole["studies"][0]["tables"][0]["cells"])
     assert clean["statuses"] == noisy["statuses"] == {"converged": 6}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hiddenphysics.studies import limits
+from hiddenphysics.studies import limits, shortfalls
 from hiddenphysics.studies.study import Study
 from hiddenphysics.studies.words import MODELS, counted, coverage, number, percent, quartiles, score_sentence
 
@@ -15,6 +15,7 @@ def markdown(
 ) -> str:
     """Return the report as Markdown; `pictures` maps a study to the picture files to show."""
     lines = ["# The paper’s tables and figures, made again", "", *score_sentences(found), ""]
+    lines += _shortfalls(found, studies)
     for study in found["studies"]:
         lines += _study(study, studies[study["name"]], pictures.get(study["name"], ()))
     return "\n".join(lines).rstrip() + "\n"
@@ -23,6 +24,12 @@ def markdown(
 def score_sentences(found: Mapping[str, Any]) -> list[str]:
     """Return one sentence for each model."""
     return [f"- {score_sentence(model, counts)}" for model, counts in found["score"].items()]
+
+
+def _shortfalls(found: Mapping[str, Any], studies: Mapping[str, Study]) -> list[str]:
+    lead = shortfalls.lead(found)
+    missed = [f"- {sentence}" for sentence in shortfalls.sentences(found, studies)]
+    return [f"## {shortfalls.TITLE}", "", lead, "", *missed, ""] if lead else []
 
 
 def _study(found: Mapping[str, Any], study: Study, pictures: Sequence[str]) -> list[str]:

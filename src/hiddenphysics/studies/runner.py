@@ -129,7 +129,10 @@ class _Digests:
 
 
 class _Clock:
-    """Estimates the time left from the seconds that fits of each shape took."""
+    """Estimates the time left from the seconds that fits of each study and model took.
+
+    Until one of them has ended, the same model's fits of other studies stand for it, and until then all fits.
+    """
 
     def __init__(self, plan: Plan, rows: dict[str, Row], workers: int) -> None:
         self._left: dict[tuple[str, str], int] = defaultdict(int)
@@ -137,24 +140,27 @@ class _Clock:
         self._total, self._done = len(plan.units), 0
         self._workers = max(workers, 1)
         for unit in plan.units:
-            self._left[unit.shape] += 1
+            self._left[unit.study, unit.model] += 1
         for unit in plan.units:
             if unit.key in rows:
                 self.count(unit, rows[unit.key])
 
     def count(self, unit: Unit, row: Row) -> None:
-        self._left[unit.shape] -= 1
-        self._seconds[unit.shape].append(float(row.get("seconds") or 0.0))
+        self._left[unit.study, unit.model] -= 1
+        self._seconds[unit.study, unit.model].append(float(row.get("seconds") or 0.0))
         self._done += 1
 
     def read(self, doing: str) -> Progress:
-        seen = [s for seconds in self._seconds.values() for s in seconds]
         left = None
-        if seen:
-            usual = _usual(seen)
-            mean = {shape: _usual(seconds) for shape, seconds in self._seconds.items()}
-            left = sum(n * mean.get(shape, usual) for shape, n in self._left.items()) / self._workers
+        if self._done:
+            left = sum(n * self._expected(kind) for kind, n in self._left.items() if n) / self._workers
         return Progress(self._done, self._total, left, doing)
+
+    def _expected(self, kind: tuple[str, str]) -> float:
+        """Return the seconds that a fit will take, by those most like it."""
+        others = [seconds for (_, model), seconds in self._seconds.items() if model == kind[1]]
+        like = [self._seconds[kind]] if kind in self._seconds else others or list(self._seconds.values())
+        return sum(map(_usual, like)) / len(like)
 
 
 def _usual(seconds: Sequence[float]) -> float:

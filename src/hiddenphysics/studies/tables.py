@@ -14,6 +14,7 @@ from hiddenphysics.studies.fitting import Row
 from hiddenphysics.studies.limits import closeness
 from hiddenphysics.studies.plan import Unit
 from hiddenphysics.studies.runner import Outcome
+from hiddenphysics.studies.shortfalls import against_paper
 from hiddenphysics.studies.study import AUTHORS, FLOW, Cell, Published, Study, Table
 
 CONVERGED = "converged"
@@ -24,18 +25,21 @@ ENOUGH = 10
 
 def tabulate(outcome: Outcome) -> dict[str, Any]:
     """Return all tables as plain data: studies -> tables -> cells -> paper and models -> parameters."""
-    studies = [
-        {
-            "name": study.name,
-            "title": study.title,
-            "equation": study.equation,
-            "truth": dict(study.truth),
-            "data": outcome.plan.library.recording(study).label,
-            "tables": [_table(outcome, study, table) for table in study.tables],
-        }
-        for study in outcome.plan.studies
-    ]
+    studies = [_study(outcome, study) for study in outcome.plan.studies]
     return {"studies": studies, "score": _score(studies)}
+
+
+def _study(outcome: Outcome, study: Study) -> dict[str, Any]:
+    tables = [_table(outcome, study, table) for table in study.tables]
+    return {
+        "name": study.name,
+        "title": study.title,
+        "equation": study.equation,
+        "truth": dict(study.truth),
+        "data": outcome.plan.library.recording(study).label,
+        "tables": tables,
+        "default": against_paper(tables, study),
+    }
 
 
 def _table(outcome: Outcome, study: Study, table: Table) -> dict[str, Any]:

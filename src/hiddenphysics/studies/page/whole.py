@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiddenphysics.studies import shortfalls
 from hiddenphysics.studies.page.markup import tag
 from hiddenphysics.studies.page.sections import section
 from hiddenphysics.studies.page.tables import legend
@@ -53,6 +54,7 @@ def page(outcome: Outcome, found: Mapping[str, Any], figures: Mapping[str, Seque
             tag("h2", "At a glance") + tag("div", overview, class_="scroll") + legend(),
             id="glance",
         ),
+        _shortfalls(outcome, found),
     ]
     for study, part in zip(outcome.plan.studies, found["studies"], strict=True):
         drawn = [
@@ -69,6 +71,16 @@ def page(outcome: Outcome, found: Mapping[str, Any], figures: Mapping[str, Seque
     )
     inside = tag("head", head) + tag("body", tag("main", "".join(body)))
     return "<!doctype html>\n" + tag("html", inside, lang="en") + "\n"
+
+
+def _shortfalls(outcome: Outcome, found: Mapping[str, Any]) -> str:
+    """Say where the paper does better than our default model."""
+    lead = shortfalls.lead(found)
+    studies = {study.name: study for study in outcome.plan.studies}
+    items = "".join(tag("li", escape(sentence)) for sentence in shortfalls.sentences(found, studies))
+    listed = tag("ul", items) if items else ""
+    inside = tag("h2", shortfalls.TITLE) + tag("p", escape(lead)) + listed
+    return tag("section", inside, id="closer") if lead else ""
 
 
 def _charts(found: Mapping[str, Any]) -> dict[str, str]:
