@@ -14,9 +14,11 @@ from hiddenphysics import datasets
 from hiddenphysics.cli.app import app
 from tests.datasets.small import NAME, register
 
-# As typed on a command line, with a small run registered beside the real ones, slowed so that it can be caught.
+# As typed on a command line, with a small run registered beside the real ones, slowed so that it can be caught. Tests
+# that a shell has started in the background inherit from it that Ctrl-C is ignored; what is typed does not.
 SCRIPT = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.datasets.small import register
 from hiddenphysics.cli.app import main
 from hiddenphysics.simulate.cylinder import Stepper
