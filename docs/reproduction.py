@@ -15,9 +15,7 @@ PICTURES = "images/reproduction"
 def renew(page: Path, folder: Path) -> None:
     """Replace the report in a page, and the pictures beside it, by those of a folder."""
     words, _, _ = page.read_text(encoding="utf-8").partition(HEADING)
-    _, _, report = (
-        (folder / "report.md").read_text(encoding="utf-8").partition("\n\n")
-    )  # its title is the page's
+    _title, _, report = (folder / "report.md").read_text(encoding="utf-8").partition("\n\n")
     page.write_text(words + HEADING + report.replace("](figures/", f"]({PICTURES}/"), encoding="utf-8")
     for picture in sorted((folder / "figures").glob("*.png")):
         shutil.copyfile(picture, page.parent / PICTURES / picture.name)

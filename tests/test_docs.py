@@ -8,7 +8,6 @@ is run only where the environment holds DOCS_LONG. All Python has to compile.
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import io
 import os
 import re
@@ -29,6 +28,7 @@ from hiddenphysics.cli.app import app
 from hiddenphysics.cli.variadic import spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.result.estimate import Estimate
+from tests.scripts import script
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -176,15 +176,6 @@ def test_code_runs_and_prints_what_the_page_says(
 # ---- the gallery --------------------
 
 
-def script(name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, DOCS / "gallery" / f"{name}.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 SMALL = {
     "burgers": 30,
     "fractional_walk": 40,
@@ -211,7 +202,7 @@ def likelier_than_others(module: ModuleType, snapshots: hp.Snapshots, length: fl
 @pytest.mark.parametrize("name", GALLERY)
 def test_gallery(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every script runs from data to picture, on few points and with a stand-in for the fit."""
-    module = script(name)
+    module = script(DOCS / "gallery" / f"{name}.py")
     asked: list[hp.Snapshots] = []
 
     def identify(equation: str, snapshots: hp.Snapshots, **choices: Any) -> Any:
@@ -234,7 +225,7 @@ def test_gallery(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_bound_state_of_the_gallery_solves_its_equation() -> None:
     """The other exact solutions of the gallery are the library's own, and tested there."""
-    field = script("schrodinger").field
+    field = script(DOCS / "gallery" / "schrodinger.py").field
     x, t, step = np.linspace(-3.0, 3.0, 31), 0.35, 1e-4
     rate = (field(t + step, x) - field(t - step, x)) / (2 * step)
     bend = (field(t, x + step) - 2 * field(t, x) + field(t, x - step)) / step**2

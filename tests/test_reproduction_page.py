@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.scripts import script
 
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "reproduction.md").read_text(encoding="utf-8")
@@ -96,11 +97,7 @@ def test_where_the_paper_is_closer_every_case_is_named() -> None:
 
 
 def test_a_new_report_replaces_the_old_one_and_leaves_our_words(tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("reproduction", DOCS / "reproduction.py")
-    assert spec is not None
-    assert spec.loader is not None
-    script = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
+    renew = script(DOCS / "reproduction.py").renew
     (tmp_path / "run" / "figures").mkdir(parents=True)
     (tmp_path / "images" / "reproduction").mkdir(parents=True)
     (tmp_path / "run" / "report.md").write_text("# A title\n\n- New.\n\n![heat](figures/heat-1.png)\n")
@@ -108,7 +105,7 @@ def test_a_new_report_replaces_the_old_one_and_leaves_our_words(tmp_path: Path) 
     page = tmp_path / "page.md"
     page.write_text("# Ours\n\nWords.\n\n## In short\n\n- Old.\n")
     for _ in range(2):
-        script.renew(page, tmp_path / "run")
+        renew(page, tmp_path / "run")
         assert page.read_text() == (
             "# Ours\n\nWords.\n\n## In short\n\n- New.\n\n![heat](images/reproduction/heat-1.png)\n"
         )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from hiddenphysics.studies.study import FLOW, MIDPOINT, Study
+from hiddenphysics.studies.study import Study
 from hiddenphysics.studies.words import MODELS, number
 
 TITLE = "Where the paper is closer"
 
 
 def default_model(study: Study) -> str | None:
-    """Return our default model of a study: the flow, or the midpoint where a flow cannot be integrated."""
-    return next((model for model in (FLOW, MIDPOINT) if model in study.models), None)
+    """Return our default model of a study, the one that draws its figure; None where it was not asked for."""
+    return study.picture.model if study.picture.model in study.models else None
 
 
 def against_paper(tables: Sequence[Mapping[str, Any]], study: Study) -> dict[str, Any]:
