@@ -8,8 +8,8 @@ from hiddenphysics.datasets.fluid import TAYLOR_GREEN
 from hiddenphysics.datasets.motion import BROWNIAN, LEVY
 from hiddenphysics.datasets.paper import BURGERS, KDV, KURAMOTO_SIVASHINSKY, SCHRODINGER
 from hiddenphysics.datasets.waves import ALLEN_CAHN, REACTION_DIFFUSION, SINE_GORDON
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.errors import DataError
+from hiddenphysics.registry import did_you_mean
 
 ENTRIES: dict[str, Entry] = {
     "burgers": BURGERS,

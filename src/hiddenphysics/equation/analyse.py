@@ -18,13 +18,13 @@ from hiddenphysics.equation.bounds import (
 )
 from hiddenphysics.equation.definitions import read_definitions
 from hiddenphysics.equation.evolution import Evolution, Residual, solve_evolution
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.lower import Lowering
 from hiddenphysics.equation.names import parts
 from hiddenphysics.equation.numbers import constant
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import BoundLine, EquationLine, Line
 from hiddenphysics.equation.vocabulary import Vocabulary, survey
+from hiddenphysics.registry import did_you_mean
 
 
 @dataclass(frozen=True)

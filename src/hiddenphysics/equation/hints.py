@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
-from collections.abc import Iterable
 
 from lark import Token
 
@@ -30,12 +28,6 @@ _CHARACTERS = {
 }
 _STARTS_A_FACTOR = {"NUMBER", "NAME", "LPAR"}
 _ENDS_A_FACTOR = {"NUMBER", "NAME", "RPAR"}
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`; did you mean sin?`, or nothing when no known word is close."""
-    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
-    return f"; did you mean {close[0]}?" if close else ""
 
 
 def unexpected_character(text: str, at: int) -> PlacedError:

@@ -12,13 +12,13 @@ from sympy.core.function import AppliedUndef
 from hiddenphysics.equation import names, pairs
 from hiddenphysics.equation.budget import Budget
 from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian, laplacian_power
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.limits import MAX_ORDER, MAX_POWER
 from hiddenphysics.equation.numbers import fold_function, fold_power, literal
 from hiddenphysics.equation.pairs import Pair
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import Call, EquationLine, Name, Negative, Node, Number, Power, Product, Sum
 from hiddenphysics.equation.vocabulary import Vocabulary
+from hiddenphysics.registry import did_you_mean
 
 _SYNONYMS = {
     "ln": "log",

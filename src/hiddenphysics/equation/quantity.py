@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import sympy
 
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.lower import Lowering
 from hiddenphysics.equation.names import TIME, is_reserved
 from hiddenphysics.equation.numbers import constant
@@ -14,6 +13,7 @@ from hiddenphysics.equation.reader import read
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.tree import EquationLine, Name, walk
 from hiddenphysics.equation.vocabulary import Vocabulary
+from hiddenphysics.registry import did_you_mean
 
 
 def read_quantity(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.equation.names import (
     COMPLEX_PARTS,
     ELEMENTARY,
@@ -20,6 +19,7 @@ from hiddenphysics.equation.names import (
 )
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import Call, EquationLine, Name, Node, Product, walk
+from hiddenphysics.registry import did_you_mean
 
 _LEIBNIZ = re.compile(r"d([A-Za-z]\w*?)d([txyz])")
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.equation import Equation, field_name
 from hiddenphysics.forward.atoms import derivative_symbol, evaluate_by_name, frozen_atoms
 from hiddenphysics.forward.derived import derived, linear_terms
 from hiddenphysics.forward.independent import independent

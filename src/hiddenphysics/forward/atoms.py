@@ -7,10 +7,7 @@ from typing import Any
 
 import sympy
 
-from hiddenphysics.equation import evaluate
-from hiddenphysics.equation.fractional import Fractional, FractionalDerivative
-from hiddenphysics.equation.limits import MAX_UNKNOWN_ORDER
-from hiddenphysics.equation.linearity import atoms_of
+from hiddenphysics.equation import MAX_UNKNOWN_ORDER, Fractional, FractionalDerivative, atoms_of, evaluate
 from hiddenphysics.operators import Factor, Order, Symbol
 
 

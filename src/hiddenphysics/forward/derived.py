@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import sympy
 
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.linearity import atoms_of, field_name, slopes
-from hiddenphysics.equation.names import TIME, coordinate
-from hiddenphysics.equation.quantity import read_quantity
+from hiddenphysics.equation import TIME, Fractional, atoms_of, coordinate, field_name, read_quantity, slopes
 from hiddenphysics.errors import ModelError
 from hiddenphysics.forward.atoms import derivative_symbol, frozen_atoms
 from hiddenphysics.forward.model import LinearModel, Quantity

@@ -7,8 +7,7 @@ from collections.abc import Collection
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.equation import Fractional, field_name
 from hiddenphysics.errors import ModelError
 from hiddenphysics.forward.atoms import derivative_symbol, frozen_atoms
 from hiddenphysics.operators import Operator, Symbol

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 
 import sympy
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian
-from hiddenphysics.equation.linearity import atoms_of
+from hiddenphysics.equation import Equation, FractionalDerivative, FractionalLaplacian, atoms_of
 from hiddenphysics.errors import DataError
 from hiddenphysics.forward.system import velocity
-from hiddenphysics.snapshots import Snapshot, Snapshots
-from hiddenphysics.snapshots.uncertainty import name_of
+from hiddenphysics.snapshots import Snapshot, Snapshots, deviation_name
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -66,7 +63,11 @@ def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
             wanted |= {h + part: wanted[h] + part for part in ("_re", "_im")}
     kept = {data: wanted[data] for data in snapshots.fields if data in wanted}
 
-    kept |= {name_of(old): name_of(new) for old, new in kept.items() if name_of(old) in snapshots[0]}
+    kept |= {
+        deviation_name(old): deviation_name(new)
+        for old, new in kept.items()
+        if deviation_name(old) in snapshots[0]
+    }
 
     def keep(snapshot: Snapshot) -> Snapshot:
         return snapshot.replace(fields={new: snapshot[old] for old, new in kept.items()})

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import sympy
 
-from hiddenphysics.equation.linearity import field_name, slopes
+from hiddenphysics.equation import field_name, slopes
 from hiddenphysics.forward.atoms import derivative_symbol
 from hiddenphysics.operators import Operator
 

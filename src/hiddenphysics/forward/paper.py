@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping
 
 import sympy
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.equation import Equation, field_name
 from hiddenphysics.errors import ModelError
 from hiddenphysics.forward.atoms import frozen_atoms
 from hiddenphysics.forward.lagged import lagged

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.linearity import atoms_of, field_name, slopes
-from hiddenphysics.equation.names import TIME, coordinate, field
+from hiddenphysics.equation import TIME, Equation, atoms_of, coordinate, field, field_name, slopes
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.forward.atoms import derivative_symbol
 from hiddenphysics.operators import Operator, Symbol

@@ -9,8 +9,7 @@ from itertools import product
 import numpy as np
 import sympy
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.fractional import Fractional
+from hiddenphysics.equation import Equation, Fractional
 from hiddenphysics.forward import System, derivative_symbol, field_name, frozen_atoms, velocity
 from hiddenphysics.inference.hidden import HiddenPrior, whitenings
 from hiddenphysics.inference.least_squares import Solution, solve

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import sympy
 
-from hiddenphysics.equation.linearity import slopes
+from hiddenphysics.equation import slopes
 from hiddenphysics.forward import evaluate_by_name, frozen_atoms
 
 

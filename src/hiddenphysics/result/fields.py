@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import sympy
 
-from hiddenphysics.equation.linearity import field_name
+from hiddenphysics.equation import field_name
 from hiddenphysics.errors import ModelError
 from hiddenphysics.flow import FlowFit
 from hiddenphysics.forward import (

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from hiddenphysics.equation.hints import did_you_mean
 from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.registry import did_you_mean
 from hiddenphysics.studies.flows import BROWNIAN, LEVY, NAVIER_STOKES
 from hiddenphysics.studies.study import AUTHORS, PAPER, Study, Table
 from hiddenphysics.studies.waves import BURGERS, KDV, KURAMOTO_SIVASHINSKY, SCHRODINGER

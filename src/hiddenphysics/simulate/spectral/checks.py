@@ -8,11 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from hiddenphysics.equation import Equation, evaluate
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.limits import MAX_ORDER
-from hiddenphysics.equation.linearity import atoms_of, field_name
-from hiddenphysics.equation.names import parameter
+from hiddenphysics.equation import MAX_ORDER, Equation, Fractional, atoms_of, evaluate, field_name, parameter
 from hiddenphysics.errors import DataError, ModelError
 
 MIN_POINTS = 4

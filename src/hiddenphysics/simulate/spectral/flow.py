@@ -11,9 +11,7 @@ import jax
 import jax.numpy as jnp
 import sympy
 
-from hiddenphysics.equation import Equation, evaluate
-from hiddenphysics.equation.linearity import field_name
-from hiddenphysics.equation.names import TIME, coordinate, parameter
+from hiddenphysics.equation import TIME, Equation, coordinate, evaluate, field_name, parameter
 from hiddenphysics.simulate.spectral.grid import Fields, Grid, Modes
 from hiddenphysics.simulate.spectral.layout import box_of, shape_of
 from hiddenphysics.simulate.spectral.phi import elementwise, half_and_full, matrices

@@ -7,9 +7,7 @@ from fractions import Fraction
 
 import sympy
 
-from hiddenphysics.equation import Equation
-from hiddenphysics.equation.linearity import atoms_of, field_name
-from hiddenphysics.equation.names import TIME, coordinate, field
+from hiddenphysics.equation import TIME, Equation, atoms_of, coordinate, field, field_name
 from hiddenphysics.simulate.spectral.checks import check_evolves
 
 GENERAL_PADDING = Fraction(2)

@@ -10,8 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import sympy
 
-from hiddenphysics.equation import evaluate
-from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian
+from hiddenphysics.equation import FractionalDerivative, FractionalLaplacian, evaluate
 from hiddenphysics.simulate.spectral.grid import Grid
 from hiddenphysics.simulate.spectral.split import Split
 
