@@ -21,10 +21,9 @@ if TYPE_CHECKING:
         ModelError,
     )
     from hiddenphysics.identification import identify, problem
-    from hiddenphysics.inference.problem import Problem
-    from hiddenphysics.kernels import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
-    from hiddenphysics.result import Result
-    from hiddenphysics.result.files import load
+    from hiddenphysics.models import Problem
+    from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
+    from hiddenphysics.result import Result, load
     from hiddenphysics.snapshots import Snapshot, Snapshots, read
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
@@ -33,19 +32,19 @@ _ROOMS = {
     "Equation": "equation",
     "EquationError": "errors",
     "HiddenPhysicsError": "errors",
-    "Matern": "kernels",
+    "Matern": "priors",
     "MissingExtraError": "errors",
     "ModelError": "errors",
-    "Periodic": "kernels",
-    "Problem": "inference.problem",
-    "RationalQuadratic": "kernels",
-    "Sech": "kernels",
+    "Periodic": "priors",
+    "Problem": "models",
+    "RationalQuadratic": "priors",
+    "Sech": "priors",
     "Result": "result",
     "Snapshot": "snapshots",
     "Snapshots": "snapshots",
-    "SquaredExponential": "kernels",
+    "SquaredExponential": "priors",
     "identify": "identification",
-    "load": "result.files",
+    "load": "result",
     "problem": "identification",
     "read": "snapshots",
 }

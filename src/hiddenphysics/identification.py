@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
-from hiddenphysics.errors import ModelError
-from hiddenphysics.forward import MODELS
-from hiddenphysics.forward.matching import Bounds, match
-from hiddenphysics.inference.choices import Kernels
-from hiddenphysics.inference.problem import Problem
+import numpy as np
+
+from hiddenphysics.errors import HiddenPhysicsError, ModelError
+from hiddenphysics.learning import Progress, Status
+from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
-from hiddenphysics.solving import Asked, automatic, identify_by_flow, identify_linearly, prepared
 
-CHOICES = ("auto", "flow", *reversed(MODELS))
-"""Models that a user may ask for."""
+AUTOMATIC = "auto"
+IN_ORDER = ("flow", "midpoint")
+"""By default the first of these models that applies answers; the next one is the second opinion."""
+
+FAR, LARGE = 4.0, 0.1
+"""Estimates of two models disagree when they differ by so many joint deviations, and by that share of their size."""
 
 
 def identify(
@@ -66,12 +71,13 @@ def identify(
     """
     say = progress or (lambda stage: None)
     say("reading equation and data")
-    asked = _ask(equation, data, model, fields, constants, bounds)
-    if model == "auto":
-        return automatic(asked, kernel, say)
-    if model == "flow":
-        return identify_by_flow(asked, kernel, say)
-    return identify_linearly(asked, model, kernel, say)
+    if model != AUTOMATIC and model not in MODELS:
+        raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
+    snapshots = data if isinstance(data, Snapshots) else read(data)
+    question = Question.of(
+        equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
+    )
+    return _automatic(question, say) if model == AUTOMATIC else _answer(question, model, say)
 
 
 def problem(
@@ -91,32 +97,60 @@ def problem(
     >>> task.names  # doctest: +SKIP
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
-    asked = _ask(equation, data, model, fields, constants, None)
-    if model not in MODELS:
-        raise ModelError(
-            f"The likelihood of the model {model!r} was asked for; by name it exists for {', '.join(MODELS)}."
-        )
-    return prepared(asked, model, kernel).likelihood()
-
-
-def _ask(
-    text: str,
-    data: Any,
-    model: str,
-    fields: Mapping[str, str] | None,
-    constants: Mapping[str, float] | None,
-    bounds: Bounds | None,
-) -> Asked:
-    """Bring equation and data together, and refuse what no model can use."""
     snapshots = data if isinstance(data, Snapshots) else read(data)
-    snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
-    if model not in CHOICES:
-        raise ModelError(f"The model {model!r} was asked for; known are {', '.join(CHOICES)}.")
-    understood, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
-    snapshots.require_informative()
-    if not understood.parameters:
-        raise ModelError(
-            "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number is "
-            "sought, as in u_t - b*u_xx = 0."
+    question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
+    return MODELS[model].problem(question)
+
+
+def _answer(question: Question, model: str, say: Progress) -> Result:
+    """Ask one model."""
+    began = time.perf_counter()
+    fit = MODELS[model].learn(question, say)
+    return Result.of(question, model, fit, time.perf_counter() - began)
+
+
+def _automatic(question: Question, say: Progress) -> Result:
+    """Ask the first model that applies; where it does not converge, the next one, too.
+
+    The better answer is returned, with a sentence on which it was and how far they agree.
+    """
+    name, other = IN_ORDER
+    why_not = MODELS[name].applies(question)
+    if why_not:
+        return replace(_answer(question, other, say), reason=f"The {name} model does not apply: {why_not}")
+    first = _answer(question, name, say)
+    if first.status is Status.CONVERGED:
+        return replace(
+            first, reason="Every field evolves, so the equation's own flow could carry it: exact in the gap."
         )
-    return Asked(understood, snapshots)
+    say("asking a second model")
+    try:
+        second = _answer(question, other, say)
+    except HiddenPhysicsError:
+        return replace(first, reason="The equation's own flow; no other model takes these data.")
+    agreement = _comparison(first, second)
+    if first.status.is_bad and second.status is Status.CONVERGED:
+        return replace(
+            second,
+            status=Status.NOT_CONVERGED,
+            explanation=f"Two models were asked. The {name} model ended {first.status}: {first.explanation} "
+            f"{agreement}",
+            reason=f"The {name} model did not end well; these numbers are the {other} model's, for short gaps.",
+        )
+    return replace(first, reason=f"The equation's own flow. {agreement}")
+
+
+def _comparison(first: Result, second: Result) -> str:
+    """Say whether a second opinion agrees with the first."""
+    if Status.FAILED in (first.status, second.status):
+        return "The two cannot be compared."
+    apart = []
+    for name, one in first.parameters.items():
+        two = second.parameters[name]
+        distance = abs(one.estimate - two.estimate)
+        joint = np.hypot(one.std, two.std)
+        if distance > FAR * joint and distance > LARGE * max(abs(one.estimate), abs(two.estimate)):
+            apart.append(f"{name} {two.estimate:.4g}")
+    if apart:
+        return f"The {second.model} model disagrees: it finds {', '.join(apart)}."
+    return f"The {second.model} model agrees within the uncertainty."

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
+from functools import cached_property
 
 import sympy
 
@@ -20,6 +21,7 @@ from hiddenphysics.equation.printing import Printer
 from hiddenphysics.equation.reader import read
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.styles import Latex, Read, Style, Typed
+from hiddenphysics.equation.system import System
 from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum
 
 Values = Mapping[str, tuple[float, float | None]]
@@ -163,6 +165,11 @@ class Equation:
         return names.parameter(_member(name, self.parameters, "parameter"))
 
     # ---- properties --------------------
+
+    @cached_property
+    def system(self) -> System:
+        """The equation as a first-order system in time: built once, whoever asks."""
+        return System.of(self)
 
     @property
     def linear(self) -> bool:

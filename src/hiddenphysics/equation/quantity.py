@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import sympy
 
+from hiddenphysics.equation.linearity import atoms_of, slopes
 from hiddenphysics.equation.lower import Lowering
 from hiddenphysics.equation.names import TIME, is_reserved
 from hiddenphysics.equation.numbers import constant
@@ -13,6 +14,7 @@ from hiddenphysics.equation.reader import read
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.tree import EquationLine, Name, walk
 from hiddenphysics.equation.vocabulary import Vocabulary
+from hiddenphysics.errors import ModelError
 from hiddenphysics.registry import did_you_mean
 
 
@@ -78,3 +80,17 @@ def _check_names(tree: EquationLine, words: Vocabulary) -> None:
             raise PlacedError(node.at, f"{node.name} is a time derivative; ask for the field at two times")
         if wrong:
             raise PlacedError(node.at, f"the data have no coordinate {wrong[0]}")
+
+
+def linear_terms(
+    text: str, fields: tuple[str, ...], coordinates: tuple[str, ...], parameters: tuple[str, ...]
+) -> tuple[dict[sympy.Expr, sympy.Expr], sympy.Expr]:
+    """Read an expression of first degree in the fields: field or derivative -> factor, and the constant."""
+    expression = read_quantity(text, fields=fields, coordinates=coordinates, parameters=parameters)
+    by_atom = slopes(expression)
+    if any(atoms_of(slope) for slope in by_atom.values()):
+        raise ModelError(
+            f"{text!r} is not linear in the fields {', '.join(fields)}; a posterior mean and deviation exist for "
+            "linear ones, such as v_x - u_y. Draw samples of the fields, and combine those."
+        )
+    return by_atom, expression.xreplace(dict.fromkeys(by_atom, sympy.Integer(0)))

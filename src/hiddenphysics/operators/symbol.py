@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -63,6 +63,14 @@ class Factor:
                 "it acts along exactly one."
             )
 
+    def at(self, wavenumbers: Sequence[Any], xp: Any) -> Any:
+        """Return |k|^α or (ik)^α = |k|^α e^{iαπ/2 sign k} at wave vectors; see `Symbol.at`."""
+        order = self.order.value
+        if not self.one_sided:
+            return _power(xp.sqrt(sum(xp.square(wavenumbers[d]) for d in self.along)), order, xp)
+        k = wavenumbers[self.along[0]]
+        return _power(xp.abs(k), order, xp) * xp.exp(0.5j * xp.pi * order * xp.sign(k))
+
 
 @dataclass(frozen=True, order=True)
 class Symbol:
@@ -102,3 +110,29 @@ class Symbol:
     def highest(self) -> int:
         """The largest whole order along any one coordinate: what a product kernel must be able to differentiate."""
         return max(self.orders)
+
+    def at(self, wavenumbers: Sequence[Any], xp: Any) -> Any:
+        """Return τ(k) at wave vectors.
+
+        Parameters
+        ----------
+        wavenumbers
+            k_d along each of the D coordinates, of shapes that broadcast together; they may be traced.
+        xp
+            Array namespace, `numpy` or `jax.numpy`.
+
+        Fractional orders must be numbers by now, see `evaluate`; these may be traced, too.
+        """
+        value: Any = 1.0
+        for k, order in zip(wavenumbers, self.orders, strict=True):
+            if order:
+                value = value * (1j * k) ** order
+        for factor in self.fractional:
+            value = value * factor.at(wavenumbers, xp)
+        return value
+
+
+def _power(k: Any, order: Any, xp: Any) -> Any:
+    """k^α for k ≥ 0 and α ≥ 0, with the derivative in α that it has for α > 0: at k = 0 none, not 0·log 0."""
+    origin = xp.where(xp.asarray(order) == 0, 1.0, 0.0)
+    return xp.where(k > 0, xp.power(xp.where(k > 0, k, 1.0), order), origin)

@@ -11,13 +11,14 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.inference.fit import Status
-from hiddenphysics.result.fields import Arrays
+from hiddenphysics.learning import Status
+from hiddenphysics.models import MODELS, Arrays
 from hiddenphysics.result.result import Result
-from hiddenphysics.result.storage import pack, unpack
 from hiddenphysics.snapshots import Snapshots, read
 
-FORMAT = 3
+FORMAT = 4
+READABLE = (3, 4)
+"""Format 3 also repeated the verdict and the kernels among what the flow has learned; nobody needs them there."""
 ATTRIBUTE = "hiddenphysics"
 LEARNED = "learned "
 """What the names of arrays begin with that hold the posterior of the fields."""
@@ -32,7 +33,7 @@ def save(result: Result, path: Path, *, overwrite: bool) -> Path:
             f"{path} exists and is not overwritten. Choose another name, or say so: overwrite=True, --force."
         )
     table = result.snapshots.to_table()
-    plain, learned = pack(result.fields)
+    plain, learned = MODELS[result.model].pack(result.learned)
     arrays: dict[str, Any] = {name: ("point", table[name].to_numpy()) for name in table.columns}
     for number, (name, values) in enumerate(learned.items()):
         arrays[LEARNED + name] = ([f"axis_{number}_{axis}" for axis in range(values.ndim)], values)
@@ -66,8 +67,9 @@ def load(path: str | Path) -> Result:
             f"{path} holds no result of this library (netCDF with an attribute {ATTRIBUTE!r} is needed). "
             "Results are written by result.save(...) or identify … --save fit.nc."
         ) from problem
-    if told["format"] != FORMAT:
-        raise DataError(f"{path} has format {told['format']}; this version reads {FORMAT}. Identify again.")
+    if told["format"] not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise DataError(f"{path} has format {told['format']}; this version reads {known}. Identify again.")
     columns = ["t", *told["coordinates"], *told["columns"]]
     snapshots = read({name: dataset[name].to_numpy() for name in columns})
     arrays = {
@@ -82,7 +84,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "format": FORMAT,
         "text": equation.text,
         "constants": dict(equation.constants),
-        "bounds": {name: list(limits) for name, limits in dict(equation.bounds).items()},
+        "bounds": {name: list(limits) for name, limits in equation.bounds.items()},
         "coordinates": list(result.snapshots.coordinates),
         "fields": list(equation.given),
         "columns": list(result.snapshots[0].columns),
@@ -119,6 +121,7 @@ def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray,
         jitter=told["jitter"],
         evaluations=told["evaluations"],
         seconds=told["seconds"],
-        fields=unpack(told["model"], equation, snapshots, values, told["learned"], arrays),
+        model=told["model"],
+        learned=MODELS[told["model"]].unpack(equation, snapshots, values, told["learned"], arrays),
         reason=told["reason"],
     )

@@ -10,19 +10,39 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike
+from scipy.special import ndtri
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
-from hiddenphysics.inference.fit import Status
-from hiddenphysics.inference.parameters import NOISE
-from hiddenphysics.inference.problem import Problem
-from hiddenphysics.result.estimate import Estimate
-from hiddenphysics.result.fields import Fields, LinearFields
+from hiddenphysics.learning import Status
+from hiddenphysics.models import MODELS, Fit, Problem, Question
+from hiddenphysics.priors import NOISE
 from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
     import xarray as xr
     from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A parameter with its uncertainty: the optimum, the Laplace standard deviation, and the user's bounds.
+
+    Examples
+    --------
+    >>> Estimate(1.0, 0.1).interval(0.95)
+    (0.804..., 1.195...)
+    """
+
+    estimate: float
+    std: float
+    lower: float = float("-inf")
+    upper: float = float("inf")
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """Return the central normal interval of the given level, cut at the bounds."""
+        reach = float(ndtri(0.5 + 0.5 * level)) * self.std
+        return max(self.estimate - reach, self.lower), min(self.estimate + reach, self.upper)
 
 
 @dataclass(frozen=True)
@@ -46,8 +66,10 @@ class Result:
         What had to be added to the covariance's diagonal to factor it; 0 in the normal case.
     evaluations, seconds
         What the fit cost; evaluations are those of the likelihood, or rounds of the flow model.
-    fields
-        The posterior of every field, as the model has learned it.
+    model
+        Name of the model that answered.
+    learned
+        The posterior of every field, as that model keeps it: its own business.
     reason
         Why this model was used, where nobody asked for it by name.
     recording
@@ -64,23 +86,33 @@ class Result:
     jitter: float
     evaluations: int
     seconds: float
-    fields: Fields = field(repr=False)
+    model: str
+    learned: Any = field(repr=False)
     reason: str = ""
     recording: Snapshots | None = field(default=None, repr=False)
 
-    @property
-    def model(self) -> str:
-        """The forward model that was used."""
-        return self.fields.model
+    @classmethod
+    def of(cls, question: Question, model: str, fit: Fit, seconds: float) -> Result:
+        """Put together what was asked and what a model has learned."""
+        return cls(
+            equation=question.equation,
+            snapshots=question.snapshots,
+            values=fit.values,
+            covariance=fit.covariance,
+            evidence=fit.evidence,
+            status=fit.verdict.status,
+            explanation=fit.verdict.explanation,
+            jitter=fit.jitter,
+            evaluations=fit.evaluations,
+            seconds=seconds,
+            model=model,
+            learned=fit.learned,
+        )
 
     @property
     def problem(self) -> Problem:
-        """The likelihood, by name (`Problem.negative_log_likelihood`, `Problem.gradient`), of a linear model."""
-        if not isinstance(self.fields, LinearFields):
-            raise ModelError(
-                f"The model {self.model!r} has no likelihood by name. Identify with model='midpoint' or 'paper'."
-            )
-        return self.fields.problem
+        """The likelihood, by name (`Problem.negative_log_likelihood`, `Problem.gradient`), of a model of one gap."""
+        return MODELS[self.model].likelihood(self.learned)
 
     @property
     def noise_std(self) -> float:
@@ -92,7 +124,7 @@ class Result:
         """The equation's parameters by name."""
         spread = np.sqrt(np.diagonal(self.covariance))
         stds = dict(zip(self.values, spread.tolist(), strict=True))
-        bounds = dict(self.equation.bounds)
+        bounds = self.equation.bounds
         return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
 
     def predict(
@@ -104,7 +136,7 @@ class Result:
         like the others, and so is every linear operator of the fields, such as ``"v_x - u_y"``. What the equation
         does not fix, like the constant in a pressure, comes out as its prior has it.
         """
-        return self.fields.mean_and_std(field, self._points((x, y, z)), t)
+        return MODELS[self.model].predict(self.learned, field, self._points((x, y, z)), t)
 
     def sample(
         self,
@@ -118,7 +150,7 @@ class Result:
         seed: int,
     ) -> np.ndarray:
         """Return draws (count, N) of a field from its joint posterior."""
-        return self.fields.draws(field, self._points((x, y, z)), t, count, seed)
+        return MODELS[self.model].draw(self.learned, field, self._points((x, y, z)), t, count, seed)
 
     def simulate(self, times: ArrayLike, *, points: int = 200, draws: int = 0, seed: int = 0) -> xr.Dataset:
         """Move what was found onwards by the identified equation, from the first snapshot (`model="flow"`).
@@ -138,9 +170,13 @@ class Result:
         xarray.Dataset
             Each field over (t, x, …); with draws over (draw, t, x, …).
         """
-        from hiddenphysics.result.simulation import simulated
+        from hiddenphysics.result.trajectory import simulated
 
         return simulated(self, np.atleast_1d(np.asarray(times, float)), points, draws, seed)
+
+    def move(self, points: np.ndarray, times: np.ndarray, draws: int, seed: int) -> dict[str, np.ndarray]:
+        """Return every field of the state at points (N, D), moved on through times: (T, N), or (draws, T, N)."""
+        return MODELS[self.model].move(self.learned, points, times, draws, seed)
 
     def latex(self) -> str:
         """Return the identified equation in LaTeX, numbers with their uncertainty."""
@@ -194,7 +230,7 @@ class Result:
 
     def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
         """Draw the snapshots with their posterior and the identified equation; write it to `path` if one is given."""
-        from hiddenphysics.plots import plot_result, write_figure
+        from hiddenphysics.result.pictures import plot_result, write_figure
 
         figure = plot_result(self)
         if path is not None:

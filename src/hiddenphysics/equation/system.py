@@ -1,0 +1,228 @@
+"""`System`: an equation as a first-order system in time; its terms, and its constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import sympy
+from sympy.core.function import AppliedUndef
+
+from hiddenphysics.equation.atoms import derivative_symbol
+from hiddenphysics.equation.frozen import FrozenMapping
+from hiddenphysics.equation.linearity import atoms_of, field_name, slopes
+from hiddenphysics.equation.names import TIME, coordinate, field
+from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.operators import Operator, Symbol
+
+if TYPE_CHECKING:
+    from hiddenphysics.equation.equation import Equation
+
+GENERAL_PADDING = Fraction(2)
+"""Of rests that are no polynomial (sin u, 1/u): no padding is exact, the spectrum's decay must do the rest."""
+
+MAX_PADDING = Fraction(3)
+"""Exact up to degree five; beyond that the grids would grow without measure."""
+
+ONE = sympy.Integer(1)
+
+
+def velocity(name: str, times: int = 1) -> str:
+    """Return the name of a field's time derivative where that is a field of its own: ``u_t``, ``u_tt``."""
+    return f"{name}_{TIME * times}" if times else name
+
+
+@dataclass(frozen=True)
+class System:
+    """∂ₜh + N_h = 0 for every field h of the state. Made once by an equation: `Equation.system`.
+
+    Attributes
+    ----------
+    equation
+        What was typed.
+    rates
+        Field of the state -> N_h. An equation of order p in time has u and its time derivatives below the p-th in
+        its state, named ``u_t``, ``u_tt``: N_u = −u_t where u_tt is given.
+    """
+
+    equation: Equation
+    rates: FrozenMapping[str, sympy.Expr]
+
+    @classmethod
+    def of(cls, equation: Equation) -> System:
+        """Rewrite an equation with time derivatives as fields of their own."""
+        rates: dict[str, sympy.Expr] = {}
+        for name, right in equation.evolution.items():
+            order = equation.time_orders[name]
+            for m in range(1, order):
+                rates[velocity(name, m - 1)] = -field(velocity(name, m), equation.coordinates)
+            rates[velocity(name, order - 1)] = _with_velocities(right, equation)
+        return cls(equation, FrozenMapping(rates))
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Names of the F fields of the state, in order: `u`, or `u` and `u_t`, or `h_re` and `h_im`."""
+        return tuple(self.rates)
+
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Fields that no equation moves: a pressure, a potential."""
+        return tuple(f for f in self.equation.fields if f not in self.equation.evolution)
+
+    @property
+    def accelerations(self) -> dict[str, sympy.Expr]:
+        """Field of second order u -> N of its velocity: u_tt = −N."""
+        second = [f for f, order in self.equation.time_orders.items() if order == 2]
+        return {f: self.rates[velocity(f)] for f in second}
+
+    @property
+    def velocities(self) -> tuple[str, ...]:
+        """The names under which data may give time derivatives: `u_t` where the equation holds u_tt."""
+        return tuple(velocity(f) for f in self.accelerations)
+
+    def source(self, name: str) -> str:
+        """Return the field whose time derivative a field of the state is: u for ``u_t``, ``u_t`` for ``u_tt``."""
+        for base, order in self.equation.time_orders.items():
+            for m in range(1, order):
+                if name == velocity(base, m):
+                    return velocity(base, m - 1)
+        return name
+
+    # ---- terms: ∂ₜ state = Σ linear + rest --------------------
+
+    @cached_property
+    def _split(self) -> tuple[tuple[Operator[sympy.Expr], ...], tuple[sympy.Expr, ...]]:
+        linear, rest = [], []
+        for rate in self.rates.values():
+            terms = sympy.Add.make_args(sympy.expand(-rate, power_exp=False, log=False))
+            kept = {term: _linear_term(term, self.equation.coordinates) for term in terms}
+            linear.append(Operator.collect(term for term in kept.values() if term is not None))
+            rest.append(sympy.Add(*(term for term, operator in kept.items() if operator is None)))
+        return tuple(linear), tuple(rest)
+
+    @property
+    def linear(self) -> tuple[Operator[sympy.Expr], ...]:
+        """For every field of the state the part of −N that is linear with constant coefficients (in parameters)."""
+        return self._split[0]
+
+    @property
+    def rest(self) -> tuple[sympy.Expr, ...]:
+        """For every field of the state the rest of −N: products, variable coefficients, forcing."""
+        return self._split[1]
+
+    @property
+    def coupled(self) -> bool:
+        """Whether the linear part mixes fields, as in Schrödinger's equation and the wave equation."""
+        return any(
+            latent != name
+            for name, operator in zip(self.state, self.linear, strict=True)
+            for latent in operator.latents
+        )
+
+    @cached_property
+    def rest_atoms(self) -> tuple[sympy.Expr, ...]:
+        """Fields and derivatives that the rest is computed from, in a fixed order."""
+        return tuple(sorted({a for expr in self.rest for a in atoms_of(expr)}, key=sympy.default_sort_key))
+
+    @cached_property
+    def padding(self) -> Fraction:
+        """How much finer a grid must be so that products do not alias: (p + 1)/2 for polynomials of degree p.
+
+        Orszag (1971), J. Atmos. Sci. 28, 1074: 3/2 for quadratic terms (the two-thirds rule), 2 for cubic.
+        """
+        return max((_padding(expr) for expr in self.rest), default=Fraction(1))
+
+    # ---- constraints: what fields without motion are --------------------
+
+    def latents(self, measured: Collection[str]) -> dict[str, Operator[sympy.Expr]]:
+        """Return every unknown field as the operator on latents that it is: itself, or its definition by potentials.
+
+        Fields that are measured and neither move nor are defined are no unknowns: they only enter as coefficients.
+        """
+        self._check_orders()
+        defined = self.equation.definitions
+        given = {f for f in measured if f not in self.rates and f not in defined}
+        unknown = [f for f in dict.fromkeys((*self.equation.fields, *self.rates)) if f not in given]
+        if not {f for f in unknown if f in measured} & set(self.rates):
+            raise DataError(
+                f"The data hold {', '.join(sorted(measured)) or 'no field'}, but the equation evolves "
+                f"{', '.join(self.equation.evolution)}; at least one of those must be measured to see it move."
+            )
+        operators = {f: self.by_latents(f) for f in unknown}
+        self._check_definitions(operators)
+        return operators
+
+    def by_latents(self, name: str) -> Operator[sympy.Expr]:
+        """Return a field as the operator on latents that it is."""
+        base = next((f for f in self.accelerations if name == velocity(f)), name)
+        definition = self.equation.definitions.get(base)
+        if definition is None:
+            return Operator.of(name, Symbol.identity(len(self.equation.coordinates)), ONE)
+        terms = []
+        for term in sympy.Add.make_args(sympy.expand(definition)):
+            coefficient, atom = term.as_independent(AppliedUndef, sympy.Derivative)
+            potential = field_name(atom) if base == name else velocity(field_name(atom))
+            terms.append((potential, derivative_symbol(atom, self.equation.coordinates), coefficient))
+        return Operator.collect(terms)
+
+    def _check_orders(self) -> None:
+        higher = [f for f, order in self.equation.time_orders.items() if order > 2]
+        if higher:
+            raise ModelError(
+                f"The equation is of order {self.equation.time_orders[higher[0]]} in time in {higher[0]}; orders one "
+                f"and two are known. Write it with a velocity of its own: {higher[0]}_t = w; …"
+            )
+
+    def _check_definitions(self, operators: dict[str, Operator[sympy.Expr]]) -> None:
+        """Refuse a velocity without a potential that carries one that has: u = psi_y alone makes no flow solenoidal."""
+        defined = self.equation.definitions
+        for name in defined:
+            for atom, slope in slopes(self.rates.get(name, sympy.Integer(0))).items():
+                if field_name(atom) not in defined or not isinstance(atom, sympy.Derivative):
+                    continue
+                carriers = {field_name(a) for a in atoms_of(slope)} & set(self.rates)
+                for carrier in sorted(carriers - set(defined)):
+                    raise ModelError(
+                        f"{name} is defined by the potential {operators[name].latents[0]}, but {carrier}, which "
+                        f"carries it along in {atom}, is not. Define both, as in u = psi_y; v = -psi_x, or neither."
+                    )
+
+
+def _with_velocities(right: sympy.Expr, equation: Equation) -> sympy.Expr:
+    """Write u_t as the field ``u_t``, and u_tx as its derivative."""
+    replaced = {}
+    for atom in atoms_of(right):
+        counts = dict(atom.variable_count) if isinstance(atom, sympy.Derivative) else {}
+        times = int(counts.pop(coordinate(TIME), 0))
+        if times:
+            moving = field(velocity(field_name(atom), times), equation.coordinates)
+            replaced[atom] = sympy.Derivative(moving, *counts.items()) if counts else moving
+    return right.xreplace(replaced)
+
+
+def _linear_term(term: sympy.Expr, coordinates: tuple[str, ...]) -> tuple[str, Symbol, sympy.Expr] | None:
+    """Return a term as (field, symbol, coefficient) where it is linear, with a coefficient that holds no coordinate."""
+    atoms = atoms_of(term)
+    if len(atoms) != 1:
+        return None
+    (atom,) = atoms
+    coefficient = term.xreplace({atom: ONE})
+    places = {coordinate(name) for name in (TIME, "x", "y", "z")}
+    if term != coefficient * atom or coefficient.free_symbols & places:
+        return None
+    return field_name(atom), derivative_symbol(atom, coordinates), coefficient
+
+
+def _padding(expr: sympy.Expr) -> Fraction:
+    atoms = atoms_of(expr)
+    if not atoms:
+        return Fraction(1)
+    dummies = {atom: sympy.Dummy() for atom in atoms}
+    flat = expr.xreplace(dummies)
+    if not flat.is_polynomial(*dummies.values()):
+        return GENERAL_PADDING
+    degree = sympy.Poly(flat, *dummies.values()).total_degree()
+    return min(Fraction(degree + 1, 2), MAX_PADDING)

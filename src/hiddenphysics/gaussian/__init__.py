@@ -1,0 +1,50 @@
+"""y = A z + B d + ε with Gaussian z and ε: covariances, log density, restricted likelihood, posterior."""
+
+import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
+from hiddenphysics.gaussian.belief import Belief, covariance_of
+from hiddenphysics.gaussian.covariance import Observed, covariance, joint_covariance, variance
+from hiddenphysics.gaussian.density import (
+    RUNS_ONCE,
+    condition,
+    curvature,
+    density_slopes,
+    density_with_factor,
+    negative_log_density,
+    stable_cholesky,
+    whiten,
+)
+from hiddenphysics.gaussian.linear import (
+    Evaluated,
+    Reduced,
+    RestrictedLikelihood,
+    effective,
+    evaluate,
+    evidence,
+    posterior,
+    reduce,
+)
+
+__all__ = [
+    "RUNS_ONCE",
+    "Belief",
+    "Evaluated",
+    "Observed",
+    "Reduced",
+    "RestrictedLikelihood",
+    "condition",
+    "covariance",
+    "covariance_of",
+    "curvature",
+    "density_slopes",
+    "density_with_factor",
+    "effective",
+    "evaluate",
+    "evidence",
+    "joint_covariance",
+    "negative_log_density",
+    "posterior",
+    "reduce",
+    "stable_cholesky",
+    "variance",
+    "whiten",
+]

@@ -1,0 +1,240 @@
+"""The linear Gaussian model y = A z + B d + ε: restricted likelihood, generalised least squares, posterior."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.linalg import cho_solve, solve_triangular
+from jaxtyping import Float
+
+from hiddenphysics.priors import Prior
+from hiddenphysics.spectral import Features
+
+ROUNDING = 4e-16
+"""Noise variance that is added, relative to the trace of the covariance: what a factorisation cannot see."""
+
+FEWER = 3
+"""Features per datum from which on the information on the spectrum is computed through the data."""
+
+
+class Reduced(NamedTuple):
+    """y = A z + B d + ε for W independent windows, rotated so that nothing is larger than it must be.
+
+    With A = Q R, Qᵀy carries all that A can explain; of the rest only the Gram matrix of (B, y) is needed.
+
+    Attributes
+    ----------
+    A, B, y
+        (W, q, K), (W, q, P), (W, q) with q = min(N, K).
+    rest
+        (P + 1, P + 1) Gram matrix of the rows of (B, y) that A cannot reach, summed over windows.
+    spare
+        Number of valid rows less W·q; negative where rows are padding.
+    known
+        (W, q) variances of the rows that were measured with known errors, besides the noise's.
+    """
+
+    A: Float[Array, "W q K"]
+    B: Float[Array, "W q P"]
+    y: Float[Array, "W q"]
+    rest: Float[Array, "P1 P1"]
+    spare: Float[Array, ""]
+    known: Float[Array, "W q"]
+
+
+class Evaluated(NamedTuple):
+    """Negative restricted log likelihood, its derivatives, and the generalised least squares answer.
+
+    Attributes
+    ----------
+    value
+        ½ rᵀK⁻¹r + ½ log|K| + ½ log|BᵀK⁻¹B| + ½ (N − P) log 2π.
+    in_spectrum, in_noise
+        Its derivatives in the K feature variances and in the noise variance.
+    fisher
+        (P_θ, P_θ) expected information on (spectrum directions…, noise) for the directions given.
+    estimate, information
+        d̂ (P,) and BᵀK⁻¹B (P, P).
+    """
+
+    value: Float[Array, ""]
+    in_spectrum: Float[Array, " K"]
+    in_noise: Float[Array, ""]
+    fisher: Float[Array, "H H"]
+    estimate: Float[Array, " P"]
+    information: Float[Array, "P P"]
+
+
+@jax.jit
+def reduce(
+    A: Float[Array, "W N K"],
+    B: Float[Array, "W N P"],
+    y: Float[Array, "W N"],
+    valid: Float[Array, ""],
+    known: Float[Array, "W N"] | None = None,
+) -> Reduced:
+    """Rotate; `valid` is the number of rows that are no padding (padding rows are zero).
+
+    Rows with known variances of their own stay as they are: a rotation would mix them.
+    """
+    windows, rows, features = A.shape
+    both = jnp.concatenate([B, y[..., None]], axis=-1)
+    if rows <= features or known is not None:
+        rest = jnp.zeros((both.shape[-1],) * 2)
+        return Reduced(A, B, y, rest, valid - windows * rows, jnp.zeros_like(y) if known is None else known)
+    Q, R = jnp.linalg.qr(A)
+    rotated = jnp.swapaxes(Q, 1, 2) @ both
+    left = both - Q @ rotated
+    rest = jnp.einsum("wni,wnj->ij", left, left)
+    spare = valid - windows * features
+    return Reduced(R, rotated[..., :-1], rotated[..., -1], rest, spare, jnp.zeros((windows, features)))
+
+
+def effective(
+    spectrum: Float[Array, " K"], noise: Float[Array, ""], A: Float[Array, "W q K"]
+) -> Float[Array, ""]:
+    """Return the noise variance, no smaller than what rounding makes of the largest covariances."""
+    power = jnp.max(jnp.sum(A * A * spectrum, axis=(1, 2)))
+    return noise + jax.lax.stop_gradient(ROUNDING * power)
+
+
+@jax.jit
+def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]) -> Float[Array, ""]:
+    """Negative log likelihood of a model without fixed effects: what `evaluate` gives as value, and no more."""
+    noise = effective(spectrum, noise, data.A)
+    L = _factor(data, spectrum, noise)
+    y = jax.vmap(lambda factor, v: solve_triangular(factor, v, lower=True))(L, data.y)
+    logs = 2 * jnp.sum(jnp.log(jnp.diagonal(L, axis1=1, axis2=2))) + data.spare * jnp.log(noise)
+    count = data.spare + data.y.size
+    return 0.5 * (jnp.sum(y * y) + data.rest[-1, -1] / noise + logs + count * jnp.log(2 * jnp.pi))
+
+
+@jax.jit
+def evaluate(
+    data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""], directions: Float[Array, "K H"]
+) -> Evaluated:
+    """Evaluate the restricted likelihood at feature variances and noise variance.
+
+    Derivatives in closed form: with P = K⁻¹ − K⁻¹B(BᵀK⁻¹B)⁻¹BᵀK⁻¹, dvalue = ½ tr(P dK) − ½ (Py)ᵀ dK (Py), and the
+    expected information of two directions is ½ tr(P dK₁ P dK₂). Patterson & Thompson (1971), Biometrika 58, 545.
+    """
+    P = data.B.shape[-1]
+    noise = effective(spectrum, noise, data.A)
+    L = _factor(data, spectrum, noise)
+    inverse = jax.vmap(lambda factor: solve_triangular(factor, jnp.eye(factor.shape[0]), lower=True))(L)
+    A, B = inverse @ data.A, inverse @ data.B
+    y = jnp.einsum("wij,wj->wi", inverse, data.y)
+    rest = data.rest / noise
+    information = jnp.einsum("wip,wiq->pq", B, B) + rest[:P, :P]
+    towards = jnp.einsum("wip,wi->p", B, y) + rest[:P, P]
+    d, root = _solve(information, towards)
+    quadratic = jnp.sum(y * y) + rest[P, P] - towards @ d
+    logs = 2 * jnp.sum(jnp.log(jnp.diagonal(L, axis1=1, axis2=2))) + data.spare * jnp.log(noise)
+    count = data.spare + data.y.size - P
+    value = 0.5 * (quadratic + logs + _log_det(root) + count * jnp.log(2 * jnp.pi))
+
+    residual = y - B @ d
+    crossed = jnp.einsum("wik,wip->wkp", A, B)
+    spread = _half_solve(root, crossed)
+    slopes = jnp.einsum("wik,wi->wk", A, residual)
+    own = jnp.sum(A * A, axis=1) - jnp.sum(spread * spread, axis=-1)
+    in_spectrum = 0.5 * jnp.sum(own - slopes**2, axis=0)
+
+    back = jnp.swapaxes(inverse, 1, 2)
+    outer = back @ B
+    squared = jnp.einsum("wip,wiq->pq", outer, outer) + rest[:P, :P] / noise
+    whole = jnp.concatenate([-d, jnp.ones(1)])
+    length = jnp.sum(jnp.einsum("wij,wj->wi", back, residual) ** 2) + whole @ rest @ whole / noise
+    trace = jnp.sum(inverse * inverse) + data.spare / noise - jnp.trace(_solved(root, squared))
+    in_noise = 0.5 * (trace - length)
+    fisher = _fisher(A, _half_solve(root, B), back, inverse, data.spare, noise, directions)
+    return Evaluated(value, in_spectrum, in_noise, fisher, d, information)
+
+
+def _factor(data: Reduced, spectrum: Array, noise: Array) -> Float[Array, "W q q"]:
+    scaled = data.A * jnp.sqrt(spectrum)
+    K = scaled @ jnp.swapaxes(scaled, 1, 2) + (data.known + noise)[..., None] * jnp.eye(data.y.shape[1])
+    return jnp.linalg.cholesky(K, symmetrize_input=False)
+
+
+def _solve(information: Array, towards: Array) -> tuple[Array, tuple[Array, Array]]:
+    """Solve for d with the information scaled to a unit diagonal; return its factor and scale too."""
+    scale = jnp.sqrt(jnp.diagonal(information)) + 1e-300
+    unit = information / jnp.outer(scale, scale) + 1e-13 * jnp.eye(scale.size)
+    factor = jnp.linalg.cholesky(unit, symmetrize_input=False)
+    return cho_solve((factor, True), towards / scale) / scale, (factor, scale)
+
+
+def _log_det(root: tuple[Array, Array]) -> Array:
+    factor, scale = root
+    return 2 * jnp.sum(jnp.log(jnp.diagonal(factor)) + jnp.log(scale))
+
+
+def _half_solve(root: tuple[Array, Array], columns: Array) -> Array:
+    """X with X Xᵀ = columns · information⁻¹ · columnsᵀ; columns (W, K, P)."""
+    factor, scale = root
+    return jax.vmap(lambda c: solve_triangular(factor, (c / scale).T, lower=True).T)(columns)
+
+
+def _solved(root: tuple[Array, Array], matrix: Array) -> Array:
+    """information⁻¹ · matrix."""
+    factor, scale = root
+    return cho_solve((factor, True), matrix / scale[:, None]) / scale[:, None]
+
+
+def _fisher(
+    A: Array, taken: Array, back: Array, inverse: Array, spare: Array, noise: Array, directions: Array
+) -> Array:
+    """Return the expected information; the noise's share leaves out the few degrees of freedom that d takes."""
+    free = jnp.eye(A.shape[1]) - jnp.einsum("wip,wjp->wij", taken, taken)
+    if A.shape[2] > FEWER * A.shape[1]:  # through the data, where they are fewer than the features
+        part = jax.lax.map(lambda d: free @ ((A * d) @ jnp.swapaxes(A, 1, 2)), directions.T)
+        spectral = 0.5 * jnp.einsum("hwij,gwji->hg", part, part)
+    else:
+        T = jnp.swapaxes(A, 1, 2) @ (free @ A)
+        spectral = 0.5 * jnp.einsum("kh,wkl,lg->hg", directions, T * T, directions)
+    mixed = 0.5 * directions.T @ jnp.sum((back @ A) ** 2, axis=(0, 1))
+    square = back @ inverse
+    alone = 0.5 * (jnp.sum(square * square) + spare / noise**2)
+    return jnp.block([[spectral, mixed[:, None]], [mixed[None, :], alone[None, None]]])
+
+
+@jax.jit
+def posterior(
+    data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]
+) -> tuple[Float[Array, "W K"], Float[Array, "W K P"]]:
+    """Posterior mean of z when d = 0, and how it changes with d: mean(d) = mean − slope · d."""
+    L = _factor(data, spectrum, effective(spectrum, noise, data.A))
+    both = jnp.concatenate([data.y[..., None], data.B], axis=-1)
+    weights = jax.vmap(lambda factor, b: cho_solve((factor, True), b))(L, both)
+    found = spectrum[:, None] * (jnp.swapaxes(data.A, 1, 2) @ weights)
+    return found[..., 0], found[..., 1:]
+
+
+@dataclass(frozen=True)
+class RestrictedLikelihood:
+    """The restricted likelihood of one linear model as a function of the prior's vector."""
+
+    prior: Prior
+    features: Features
+    level: np.ndarray
+    data: Reduced
+
+    def spectrum(self, theta: np.ndarray) -> jnp.ndarray:
+        """Prior variances of the features."""
+        return self.prior.spectrum(jnp.asarray(theta), self.features.omega, self.features.measure, self.level)
+
+    def __call__(self, theta: np.ndarray) -> tuple[Evaluated, np.ndarray, np.ndarray]:
+        """Return the evaluation, and gradient and expected information in the vector."""
+        numbers = (jnp.asarray(theta), self.features.omega, self.features.measure, self.level)
+        slopes = self.prior.slopes(*numbers)
+        noise = jnp.exp(theta[-1])
+        at = evaluate(self.data, self.prior.spectrum(*numbers), noise, slopes)
+        gradient = np.append(np.asarray(at.in_spectrum @ slopes), float(at.in_noise * noise))
+        scale = np.append(np.ones(theta.size - 1), float(noise))
+        return at, gradient, np.asarray(at.fisher) * np.outer(scale, scale)

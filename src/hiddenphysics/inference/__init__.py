@@ -1,1 +1,0 @@
-"""Learning: likelihood, start, optimiser, uncertainty, posterior; plain functions of one problem."""

@@ -1,0 +1,55 @@
+"""Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, verdict."""
+
+from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, SmoothedSnapshots, first_guess
+from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
+from hiddenphysics.learning.rounds import Progress, rounds
+from hiddenphysics.learning.smoothing import (
+    LEAST_NOISE,
+    MANY,
+    SmoothedField,
+    Smoother,
+    climb,
+    known_variance,
+    ladder,
+    prior_of,
+    seen_in,
+    smooth,
+)
+from hiddenphysics.learning.tuning import Tuned, tune
+from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
+from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined
+
+__all__ = [
+    "LEAST_NOISE",
+    "MANY",
+    "MOST_POINTS",
+    "TIGHT",
+    "Guess",
+    "Laplace",
+    "Objective",
+    "Optimum",
+    "Progress",
+    "SmoothedField",
+    "SmoothedSnapshots",
+    "Smoother",
+    "Status",
+    "Tuned",
+    "Verdict",
+    "at_bound",
+    "climb",
+    "first_guess",
+    "gravest",
+    "is_free",
+    "known_variance",
+    "ladder",
+    "laplace",
+    "minimise",
+    "positive_inverse",
+    "prior_of",
+    "refine",
+    "rounds",
+    "seen_in",
+    "smooth",
+    "tune",
+    "undetermined",
+]

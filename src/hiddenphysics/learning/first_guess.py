@@ -1,0 +1,192 @@
+"""A first guess of the parameters: regress the smoothed increment between snapshots on the equation's terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Protocol
+
+import numpy as np
+import sympy
+
+from hiddenphysics.equation import (
+    TIME,
+    Equation,
+    Fractional,
+    System,
+    derivative_symbol,
+    field_name,
+    frozen_atoms,
+    velocity,
+)
+from hiddenphysics.learning.hidden_fields import whitenings
+from hiddenphysics.learning.regression import HiddenPrior, Rows, Solution, solve
+from hiddenphysics.learning.smoothing import SmoothedField
+from hiddenphysics.operators import Symbol
+from hiddenphysics.snapshots import Snapshots
+
+MOST_POINTS = 600
+"""Points that take part; more would not change a first guess."""
+ORDERS = (0.5, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
+"""Values to try for an unknown order of differentiation, in which the terms are far from linear."""
+
+
+class Source(Protocol):
+    """Where increments and derivatives come from: the one thing in which models differ here.
+
+    Attributes
+    ----------
+    points
+        (n, D) where the equation is asked to hold.
+    times
+        (n,) when.
+    lengths
+        (D,) over which the measured fields change.
+    """
+
+    @property
+    def points(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def times(self) -> np.ndarray: ...  # noqa: D102
+    @property
+    def lengths(self) -> np.ndarray: ...  # noqa: D102
+
+    def increment(self, name: str) -> np.ndarray | None:
+        """Return the time derivative of a field of the state at the points, (n,); None where data do not tell."""
+
+    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
+        """Return J derivatives of a field at the points, (J, n); None where data do not tell."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """The least-squares answer.
+
+    Attributes
+    ----------
+    estimate
+        Parameter values; 0 for parameters that no usable equation holds.
+    scale
+        For each parameter the change that alters the equation's right-hand side by as much as the data
+        change: the natural step of an optimiser.
+    hidden
+        The priors of hidden fields that explained the data best, by latent.
+    """
+
+    estimate: dict[str, float]
+    scale: dict[str, float]
+    hidden: Mapping[str, HiddenPrior] = field(default_factory=dict)
+
+
+def first_guess(equation: Equation, source: Source) -> Guess:
+    """Solve h_t + N^λ(h) ≈ 0 for λ in the mean square.
+
+    h_t is the increment of the smoothed snapshots over their gap, N is taken at their mean, which is second
+    order in the gap; u_tt is the second difference of three snapshots. A hidden field that enters linearly, such
+    as a pressure, is a Gaussian process: its covariance makes the mean square a generalised one, and the best of
+    a few lengths and variances is taken. Equations with other hidden fields take no part. Unknown orders of
+    differentiation are tried one after the other.
+    """
+    system, parameters = equation.system, equation.parameters
+    seen = {f: source.increment(f) for f in system.state}
+    increments = {f: rate for f, rate in seen.items() if rate is not None}
+    best: tuple[Solution, Mapping[str, HiddenPrior], dict[str, float]] | None = None
+    for orders in _orders(system):
+        chosen = {equation.parameter(p): value for p, value in orders.items()}
+        rates = {f: system.rates[f].subs(chosen) for f in increments}
+        numbers = _numbers(source, rates, equation.coordinates)
+        rows = Rows.of(rates, increments, numbers, [p for p in parameters if p not in orders])
+        bounds = np.array([equation.bounds[p] for p in rows.unknown], float).reshape(-1, 2)
+        for whitening in whitenings(rows, system, source.points, source.lengths) if rows.rows else ():
+            solution = solve(rows, whitening, bounds)
+            if best is None or solution.cost < best[0].cost:
+                best = solution, whitening.priors, orders
+    if best is None:
+        return Guess(dict.fromkeys(parameters, 0.0), dict.fromkeys(parameters, 1.0))
+    solution, hidden, orders = best
+    return Guess(
+        dict.fromkeys(parameters, 0.0) | solution.estimate | orders,
+        dict.fromkeys(parameters, 1.0) | solution.scale,
+        hidden,
+    )
+
+
+def _orders(system: System) -> Iterator[dict[str, float]]:
+    """Yield values for all parameters that stand in an order of differentiation."""
+    atoms = frozen_atoms(*system.rates.values())
+    held = {s.name for a in atoms if isinstance(a, Fractional) for s in a.order.free_symbols}
+    names = [p for p in system.equation.parameters if p in held]
+    bounds = system.equation.bounds
+    inside = {p: [v for v in ORDERS if bounds[p][0] <= v <= bounds[p][1]] for p in names}
+    tried = {p: values or [float(np.mean(np.clip(bounds[p], 0.0, 4.0)))] for p, values in inside.items()}
+    yield from (dict(zip(names, values, strict=True)) for values in product(*tried.values()))
+
+
+def _numbers(
+    source: Source, rates: Mapping[str, sympy.Expr], coordinates: tuple[str, ...]
+) -> dict[str, np.ndarray]:
+    """Return coordinates, time and all fields and derivatives that the data tell."""
+    numbers = {name: source.points[:, d] for d, name in enumerate(coordinates)} | {TIME: source.times}
+    atoms = frozen_atoms(*rates.values())
+    for name in sorted({field_name(a) for a in atoms}):
+        own = sorted((a for a in atoms if field_name(a) == name), key=str)
+        values = source.values(name, [derivative_symbol(a, coordinates) for a in own])
+        if values is not None:
+            numbers |= dict(zip(map(str, own), values, strict=True))
+    return numbers
+
+
+@dataclass(frozen=True)
+class SmoothedSnapshots:
+    """The source of a model of one gap: smoothed snapshots, seen at points of the first and the last one."""
+
+    snapshots: Snapshots
+    smoothed: Mapping[str, SmoothedField]
+
+    @property
+    def points(self) -> np.ndarray:
+        """Points of the first and last snapshot, not too many."""
+        points = np.concatenate([self.snapshots[0].points, self.snapshots[-1].points])
+        return points[:: -(-points.shape[0] // MOST_POINTS)]
+
+    @property
+    def times(self) -> np.ndarray:
+        """Halfway between the snapshots."""
+        t = self.snapshots.times
+        return np.full(self.points.shape[0], 0.5 * (t[0] + t[-1]))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Geometric mean of the measured fields' lengths along each coordinate."""
+        logs = [np.log([shape["length"] for shape in s.hyper(-1)[1]]) for s in self.smoothed.values()]
+        return np.asarray(np.exp(np.mean(logs, axis=0)))
+
+    def increment(self, name: str) -> np.ndarray | None:
+        """Return first differences of what is measured, second ones of what is the velocity of that."""
+        identity = (Symbol.identity(len(self.snapshots.coordinates)),)
+        if name in self.smoothed:
+            return self._rates(name, identity)[0]
+        base, t = self._moving(name), self.snapshots.times
+        if base is None or len(t) < 3:
+            return None
+        middle = len(t) // 2
+        u = self.smoothed[base].means(identity, self.points)[:, 0]
+        later, earlier = (u[-1] - u[middle]) / (t[-1] - t[middle]), (u[middle] - u[0]) / (t[middle] - t[0])
+        return np.asarray(2.0 * (later - earlier) / (t[-1] - t[0]))
+
+    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
+        """Return the mean of the smoothed first and last snapshot; of a velocity, their difference."""
+        if name in self.smoothed:
+            values = self.smoothed[name].means(tuple(symbols), self.points)
+            return np.asarray(0.5 * (values[0] + values[-1]))
+        base = self._moving(name)
+        return None if base is None else self._rates(base, tuple(symbols))
+
+    def _moving(self, name: str) -> str | None:
+        """Return the measured field whose velocity a name is."""
+        return next((f for f in self.smoothed if velocity(f) == name), None)
+
+    def _rates(self, name: str, symbols: tuple[Symbol, ...]) -> np.ndarray:
+        values = self.smoothed[name].means(symbols, self.points)
+        return np.asarray((values[-1] - values[0]) / (self.snapshots.times[-1] - self.snapshots.times[0]))

@@ -1,0 +1,221 @@
+"""Regression on an equation: its residual at many points as a function of its parameters, in the mean square."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import sympy
+from scipy.linalg import solve_triangular
+from scipy.optimize import least_squares
+
+from hiddenphysics.equation import evaluate_by_name, frozen_atoms, slopes
+
+Function = Callable[[np.ndarray], np.ndarray]
+
+STARTS = (0.1, 0.3, 1.0, 3.0)
+"""Sizes of all parameters from which a nonlinear search starts."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One equation h_t + N = 0 at n points.
+
+    Attributes
+    ----------
+    rate
+        N without hidden fields.
+    hidden
+        Field or derivative that nobody measured -> its factor in N, numbers (n,) or a constant.
+    increment
+        h_t from the data, (n,).
+    size
+        The root mean square of h_t, by which the row is divided.
+    """
+
+    rate: sympy.Expr
+    hidden: Mapping[sympy.Expr, np.ndarray]
+    increment: np.ndarray
+    size: float
+
+
+@dataclass(frozen=True)
+class Rows:
+    """All usable equations, with the numbers in them and the parameters that they hold."""
+
+    rows: tuple[Row, ...]
+    numbers: Mapping[str, np.ndarray]
+    unknown: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        rates: Mapping[str, sympy.Expr],
+        increments: Mapping[str, np.ndarray],
+        numbers: Mapping[str, np.ndarray],
+        parameters: Sequence[str],
+    ) -> Rows:
+        """Keep the equations that hold parameters, and hidden fields only linearly, with known factors."""
+        rows = []
+        for name, rate in rates.items():
+            row = _row(rate, increments[name], numbers, parameters)
+            if row is not None and _names(row.rate) & set(parameters):
+                rows.append(row)
+        held = set().union(*(_names(row.rate) for row in rows)) if rows else set()
+        return cls(tuple(rows), numbers, tuple(p for p in parameters if p in held))
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether every residual is linear in the parameters."""
+        return all(_is_linear(row.rate, self.unknown) for row in self.rows)
+
+    def residual(self, at: np.ndarray) -> np.ndarray:
+        """Return (h_t + N)/size of all rows, stacked, at parameter values (P,)."""
+        return self._stacked(lambda rate: rate, at) + np.concatenate(
+            [r.increment / r.size for r in self.rows]
+        )
+
+    def jacobian(self, at: np.ndarray) -> np.ndarray:
+        """Return the derivative of `residual` in every parameter, (n, P)."""
+        return np.stack([self._stacked(_slope_in(name), at) for name in self.unknown], axis=1)
+
+    def _stacked(self, of_rate: Callable[[sympy.Expr], sympy.Expr], at: np.ndarray) -> np.ndarray:
+        here = dict(self.numbers) | dict(zip(self.unknown, at, strict=True))
+        return np.concatenate([
+            np.broadcast_to(evaluate_by_name(of_rate(r.rate), here, np), r.increment.shape) / r.size
+            for r in self.rows
+        ])  # fmt: skip
+
+
+def _row(
+    rate: sympy.Expr, increment: np.ndarray, numbers: Mapping[str, np.ndarray], parameters: Sequence[str]
+) -> Row | None:
+    hidden = {atom: slope for atom, slope in slopes(rate).items() if str(atom) not in numbers}
+    for slope in hidden.values():
+        if _names(slope) & set(parameters) or any(str(a) not in numbers for a in frozen_atoms(slope)):
+            return None
+    factors = {
+        atom: np.asarray(evaluate_by_name(slope, numbers, np), float) for atom, slope in hidden.items()
+    }
+    known = rate.xreplace(dict.fromkeys(hidden, sympy.Integer(0)))
+    return Row(known, factors, increment, float(np.sqrt(np.mean(increment**2))) or 1.0)
+
+
+def _names(expression: sympy.Expr) -> set[str]:
+    return {symbol.name for symbol in expression.free_symbols}
+
+
+def _slope_in(name: str) -> Callable[[sympy.Expr], sympy.Expr]:
+    return lambda rate: sympy.diff(rate, _symbol(rate, name))
+
+
+def _symbol(expression: sympy.Expr, name: str) -> sympy.Symbol:
+    found = [s for s in expression.free_symbols if s.name == name]
+    return found[0] if found else sympy.Symbol(name, real=True)
+
+
+def _is_linear(rate: sympy.Expr, unknown: Sequence[str]) -> bool:
+    symbols = [_symbol(rate, p) for p in unknown]
+    return all(sympy.diff(rate, a, b) == 0 for a in symbols for b in symbols)
+
+
+# ---- least squares, ordinary or generalised --------------------
+
+
+@dataclass(frozen=True)
+class HiddenPrior:
+    """Length along each coordinate, and variance, of a hidden latent; a squared exponential."""
+
+    lengths: tuple[float, ...]
+    variance: float
+
+
+@dataclass(frozen=True)
+class Whitening:
+    """The error covariance C = L Lᵀ of the rows, up to one overall factor; no L where errors are independent."""
+
+    factor: np.ndarray | None = None
+    priors: Mapping[str, HiddenPrior] = field(default_factory=dict)
+
+    def apply(self, rows: np.ndarray) -> np.ndarray:
+        """Return L⁻¹ rows."""
+        if self.factor is None:
+            return rows
+        return np.asarray(solve_triangular(self.factor, rows, lower=True, check_finite=False))
+
+    @property
+    def half_log_det(self) -> float:
+        """½ log|C|."""
+        return 0.0 if self.factor is None else float(np.sum(np.log(np.diagonal(self.factor))))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Parameters by name, the natural step of each, and the restricted negative log likelihood up to a constant."""
+
+    estimate: dict[str, float]
+    scale: dict[str, float]
+    cost: float
+
+
+def solve(rows: Rows, whitening: Whitening, bounds: np.ndarray) -> Solution:
+    """Minimise the whitened residual; linear parameters at once, others by a few searches within bounds (P, 2)."""
+
+    def residual(at: np.ndarray) -> np.ndarray:
+        return whitening.apply(rows.residual(at))
+
+    def jacobian(at: np.ndarray) -> np.ndarray:
+        return whitening.apply(rows.jacobian(at))
+
+    if rows.is_linear:
+        solution = _linear(residual, jacobian, len(rows.unknown))
+    else:
+        solution = _nonlinear(residual, jacobian, bounds)
+    columns = np.sqrt(np.mean(rows.jacobian(solution) ** 2, axis=0))
+    scale = np.where(columns > 0, 1.0 / np.maximum(columns, 1e-300), 1.0)
+    return Solution(
+        dict(zip(rows.unknown, solution.tolist(), strict=True)),
+        dict(zip(rows.unknown, scale.tolist(), strict=True)),
+        _cost(residual(solution), jacobian(solution) * scale, whitening),
+    )
+
+
+def _cost(residual: np.ndarray, columns: np.ndarray, whitening: Whitening) -> float:
+    """Return the restricted negative log likelihood with the overall variance at its optimum."""
+    count = max(residual.size - columns.shape[1], 1)
+    spread = np.log(max(float(residual @ residual) / count, 1e-300))
+    sizes = np.linalg.svd(columns, compute_uv=False)
+    return float(0.5 * count * spread + whitening.half_log_det + np.sum(np.log(np.maximum(sizes, 1e-300))))
+
+
+def _linear(residual: Function, jacobian: Function, count: int) -> np.ndarray:
+    origin = np.zeros(count)
+    columns = jacobian(origin)
+    norms = np.linalg.norm(columns, axis=0)
+    norms = np.where(norms > 0, norms, 1.0)
+    return np.asarray(np.linalg.lstsq(columns / norms, -residual(origin), rcond=1e-8)[0] / norms)
+
+
+def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> np.ndarray:
+    runs = []
+    for size in STARTS:
+        start = np.array([_inside(size, low, high) for low, high in bounds])
+        with np.errstate(all="ignore"):
+            try:
+                run = least_squares(
+                    residual, start, jacobian, bounds=tuple(bounds.T), x_scale="jac", max_nfev=200
+                )
+            except (ValueError, np.linalg.LinAlgError):  # the residual left the numbers: not a start to use
+                continue
+        runs.append(run)
+    return np.asarray(min(runs, key=lambda run: run.cost).x) if runs else np.ones(len(bounds))
+
+
+def _inside(size: float, low: float, high: float) -> float:
+    """Return a start of about this size that lies well between the bounds, whatever their units."""
+    if low < size < high:
+        return size
+    if np.isfinite(low) and np.isfinite(high):
+        return 0.5 * (low + high)
+    return low + max(abs(low), size) if np.isfinite(low) else high - max(abs(high), size)

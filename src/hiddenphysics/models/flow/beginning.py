@@ -1,0 +1,218 @@
+"""Where the rounds begin: smoothed snapshots, a box that resolves them, and a first guess of the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.errors import ModelError
+from hiddenphysics.learning import MOST_POINTS, first_guess
+from hiddenphysics.models.flow.domain import Domain, domain_of
+from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
+from hiddenphysics.models.flow.windows import Windows
+from hiddenphysics.operators import Symbol
+from hiddenphysics.priors import Kernel, Prior
+from hiddenphysics.spectral import Features, values_at
+
+MORE_ROOM = 2.0
+"""How much more padding a box gets when the search in the usual one ends badly."""
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """Where the rounds begin.
+
+    Attributes
+    ----------
+    windows
+        The data, in units in which all fields have the same noise.
+    prior, theta
+        The prior and its vector.
+    domain
+        The box.
+    z
+        States (W, F, K) at the first stop of each window.
+    parameters, scale
+        (P,) guessed parameters, and their natural scales.
+    smoothed
+        Each measured field by itself.
+    """
+
+    windows: Windows
+    prior: Prior
+    domain: Domain
+    z: np.ndarray
+    parameters: np.ndarray
+    scale: np.ndarray
+    theta: np.ndarray
+    smoothed: tuple[Smoothed, ...]
+
+
+def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
+    """Smooth every measured field, choose the box, and regress; kernels that were not given are chosen by evidence."""
+    smoothed = []
+    for row, field in enumerate(windows.measured):
+        given = kernels.get(windows.state[field])
+        smoothed.append(
+            smooth(windows, row, KERNELS[windows.points.shape[-1]] if given is None else (given,))
+        )
+    windows, smoothed = with_common_noise(windows, smoothed)
+    prior, theta = _joined(windows, smoothed, kernels)
+    envelopes = [
+        smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
+    ]
+    domain = domain_of(
+        windows, prior, envelopes, prior.lengths(theta), windows.quiet + float(np.exp(theta[-1]))
+    )
+    return _begun(domain, windows, prior, theta, smoothed)
+
+
+def _begun(
+    domain: Domain, windows: Windows, prior: Prior, theta: np.ndarray, smoothed: list[Smoothed]
+) -> Beginning:
+    """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
+    every = states_of(windows, smoothed, domain.features)
+    guess = first_guess(windows.equation, SmoothedStates(windows, domain, every))
+    parameters, scale = (
+        np.array([numbers[name] for name in windows.equation.parameters])
+        for numbers in (guess.estimate, guess.scale)
+    )
+    return Beginning(windows, prior, domain, every[:, 0], parameters, scale, theta, tuple(smoothed))
+
+
+@dataclass(frozen=True)
+class SmoothedStates:
+    """The source of the flow's first guess: smoothed states (W, T, F, K), halfway between all neighbouring stops."""
+
+    windows: Windows
+    domain: Domain
+    states: np.ndarray
+
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, ...]:
+        """Window and earlier stop of all neighbours that lie apart in time."""
+        return np.nonzero(np.diff(self.windows.times, axis=1))
+
+    @cached_property
+    def _places(self) -> np.ndarray:
+        """As many points as the grid has, (n, D), but not too many, spread evenly over the data's region."""
+        region, shape = self.windows.region, self.domain.features.grid.shape
+        most = round(MOST_POINTS ** (1.0 / len(shape)))
+        sides = [
+            np.linspace(a, b, min(n, most)) for a, b, n in zip(region.low, region.high, shape, strict=True)
+        ]
+        return np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=1)
+
+    @property
+    def points(self) -> np.ndarray:
+        """The same places for every pair."""
+        return np.tile(self._places, (len(self._pairs[0]), 1))
+
+    @property
+    def times(self) -> np.ndarray:
+        """Halfway between the stops."""
+        window, stop = self._pairs
+        middle = 0.5 * (self.windows.times[window, stop + 1] + self.windows.times[window, stop])
+        return np.repeat(middle, len(self._places))
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """The shortest that the box carries."""
+        return self.domain.shortest
+
+    def increment(self, name: str) -> np.ndarray:
+        """Return the differences between neighbouring stops."""
+        window, stop = self._pairs
+        gaps = np.diff(self.windows.times, axis=1)[window, stop, None, None]
+        rates = (self.states[window, stop + 1] - self.states[window, stop]) / gaps
+        return self._seen(rates, name, [Symbol.identity(len(self.windows.equation.coordinates))])[0]
+
+    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray:
+        """Return derivatives of the mean of neighbouring stops."""
+        window, stop = self._pairs
+        return self._seen(0.5 * (self.states[window, stop + 1] + self.states[window, stop]), name, symbols)
+
+    def _seen(self, z: np.ndarray, name: str, symbols: Sequence[Symbol]) -> np.ndarray:
+        """Values (J, n) at the points of one field, for amplitudes (pairs, F, K)."""
+        features, row = self.domain.features, self.windows.state.index(name)
+        gauges = jax.tree.map(lambda part: jnp.asarray(part[self._pairs[0]]), self.domain.gauge)
+        modes = jax.vmap(features.to_modes)(jnp.asarray(z), gauges)[:, row]
+        places = jnp.asarray(self._places)
+        seen = [values_at(features.grid, modes, places, symbol) for symbol in symbols]
+        return np.stack([np.asarray(one).ravel() for one in seen])
+
+
+def widened(start: Beginning) -> Beginning | None:
+    """Return the start in a box with more room around the data, None where that would be too large.
+
+    What comes in from outside, and what is still outside, must both have their place between the data's two ends.
+    """
+    old, noise = start.domain, start.windows.quiet + float(np.exp(start.theta[-1]))
+    try:
+        new = domain_of(
+            start.windows,
+            start.prior,
+            old.envelopes,
+            start.prior.lengths(start.theta),
+            noise,
+            MORE_ROOM * old.room,
+        )
+    except ModelError:
+        return None
+    return _begun(new, start.windows, start.prior, start.theta, list(start.smoothed))
+
+
+def states_of(windows: Windows, smoothed: list[Smoothed], features: Features) -> np.ndarray:
+    """Smoothed states (W, T, F, K) of all fields at all stops; time derivatives without data by differences."""
+    every = np.zeros((*windows.times.shape, len(windows.state), features.count))
+    for row, field in enumerate(windows.measured):
+        every[:, :, field] = states(windows, row, smoothed[row], features)
+    for field, of in _rates(windows).items():
+        for w, times in enumerate(windows.times):
+            every[w, :, field] = _time_derivative(every[w, :, of], times)
+    return every
+
+
+def _time_derivative(values: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Differentiate values (T, …) in time, of second order where there are three times."""
+    count = 1 + int(np.count_nonzero(np.diff(times)))
+    found = np.zeros_like(values)
+    if count > 2:
+        found[:count] = np.gradient(values[:count], times[:count], axis=0, edge_order=2)
+    else:
+        found[:count] = np.gradient(values[:count], times[:count], axis=0)
+    return found
+
+
+def _rates(windows: Windows) -> dict[int, int]:
+    """Fields of the state without data, `u_t`, and the rows of those whose time derivatives they are, `u`."""
+    absent = [row for row in range(len(windows.state)) if row not in windows.measured]
+    return {row: windows.state.index(windows.equation.system.source(windows.state[row])) for row in absent}
+
+
+def _root(windows: Windows, row: int) -> int:
+    while row not in windows.measured:
+        row = _rates(windows)[row]
+    return row
+
+
+def _joined(
+    windows: Windows, smoothed: list[Smoothed], kernels: Mapping[str, Kernel]
+) -> tuple[Prior, np.ndarray]:
+    """Put the fields' priors together; a time derivative takes its field's, with its own size."""
+    by_field = dict(zip(windows.measured, smoothed, strict=True))
+    numbers: list[np.ndarray] = []
+    latents: list[tuple[str, Kernel]] = []
+    for row, name in enumerate(windows.state):
+        one = by_field[row if row in by_field else _root(windows, row)]
+        latents.append((name, kernels.get(name, one.kernel)))
+        numbers.append(
+            one.theta[:-1] + np.append(2 * np.log(windows.sizes[row]), np.zeros(one.theta.size - 2))
+        )
+    noise = np.log(np.mean([np.exp(one.theta[-1]) for one in smoothed]))
+    return Prior(tuple(latents), windows.equation.coordinates), np.append(np.concatenate(numbers), noise)

@@ -1,0 +1,230 @@
+"""The box around the data, and its waves: chosen from the lengths that the prior has reached; a state carried over."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.fft import next_fast_len
+
+from hiddenphysics.errors import ModelError
+from hiddenphysics.gaussian import posterior, reduce
+from hiddenphysics.models.flow.envelope import Envelope
+from hiddenphysics.models.flow.path import Latent, Program
+from hiddenphysics.models.flow.windows import Region, Windows
+from hiddenphysics.priors import Prior
+from hiddenphysics.spectral import Features, Gauge, Grid
+
+ROOM = {1: 1.5, 2: 1.25}
+"""Lengths may move by this factor up and down before the box is chosen anew, on a line and in a plane."""
+
+PADDING = {1: 6.5, 2: 5.0}
+"""Padding in lengths, all in all: e^{−6.5²/2} ≈ 1e-9 is left of the correlation around the box's back, e^{−5²/2} ≈ 4e-6
+in a plane, where every length of padding costs a row of waves."""
+
+LEAST_NOISE = {1: 1e-12, 2: 1e-8}
+"""Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
+
+FINER = 1.1
+"""How many more waves the motion has than the latent: steepening makes shorter ones."""
+
+RUNGS = 3
+"""Numbers of waves per octave that are used at all."""
+
+MOST_FEATURES = 6000
+"""Features of one field beyond which the linearised motion no longer fits into memory and patience."""
+
+SHARE = 1e-4
+"""Features are left out when their prior variance is below this part of the noise's."""
+
+QUIETER = 30.0
+"""The noise variance may fall by this factor before more features are needed."""
+
+FAR = {1: 4.0, 2: 1.0}
+"""Padding, in extents of the data, for equations with fractional derivatives: these feel what is far away."""
+
+EXACT = 1e-8
+"""Noise variance, relative to the field's, with which the new waves are made to follow the old ones."""
+
+MARGIN = 0.25
+"""Part of the old padding, on each side, whose values are carried over."""
+
+
+@dataclass(frozen=True)
+class Domain:
+    """A box with its motion, and what the prior's vector may be in it.
+
+    Attributes
+    ----------
+    program
+        The equation on the grid.
+    features
+        The latent's waves on the box.
+    envelopes
+        Where each of the F fields is large.
+    gauge
+        How amplitudes make fields on the grid, with a leading axis W.
+    shortest, longest
+        (D,) lengths that the box carries.
+    quietest
+        Noise variance, in units of the fields', down to which its features suffice.
+    room
+        Padding, in units of the usual one.
+    """
+
+    program: Program
+    features: Features
+    envelopes: tuple[Envelope, ...]
+    gauge: Gauge
+    shortest: np.ndarray
+    longest: np.ndarray
+    quietest: float
+    room: float
+
+    @property
+    def ends(self) -> np.ndarray:
+        """Ends of the box, (W, D, 2): the same for every window."""
+        count = len(self.gauge.envelope)
+        return np.broadcast_to(np.array(self.features.grid.box), (count, len(self.shortest), 2))
+
+    def latent(self, z: np.ndarray) -> Latent:
+        """Return amplitudes (W, F·K) as the motion takes them."""
+        return jax.tree.map(jnp.asarray, Latent(z, self.gauge, self.ends))
+
+    def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
+        """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
+
+        Lengths that have come to the data's extent (D,) need no larger box: none may be longer.
+        """
+        dimensions = len(extent)
+        near = 0.05 * np.log(ROOM[dimensions])
+        below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * extent)
+        clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
+        return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= LEAST_NOISE[dimensions]))
+
+
+def domain_of(
+    windows: Windows,
+    prior: Prior,
+    envelopes: Sequence[Envelope],
+    lengths: np.ndarray,
+    noise: float,
+    room: float = 1.0,
+) -> Domain:
+    """Return a box for a prior with about these lengths (F, D), none beyond the data's extent, and this noise."""
+    region = windows.region
+    dimensions = len(region.extent)
+    play = ROOM[dimensions]
+    held = np.minimum(lengths, region.extent / play)
+    shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
+    decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
+    quietest = max(decade, LEAST_NOISE[dimensions])
+    beyond = FAR[dimensions] if windows.equation.fractional else 0.0
+    features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond, room)
+    features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
+    gauge = _gauge(features, envelopes)
+    program = Program.of(windows.equation, features)
+    return Domain(program, features, tuple(envelopes), gauge, shortest, longest, quietest, room)
+
+
+def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
+    """Envelopes (W, F, *shape), and where a coordinate is warped the places (W, F, n), at the grid's points."""
+    grid = features.grid
+    points = np.stack([axis.ravel() for axis in grid.points()], axis=1)
+    size = np.stack([one.at(points, np.array(grid.lengths)) for one in envelopes], axis=1)
+    places = None
+    if any(one.stretch for one in envelopes):
+        places = np.stack([one.warped(points, grid.box)[..., 0] for one in envelopes], axis=1)
+    return Gauge(size.reshape(*size.shape[:2], *grid.shape), places)
+
+
+def choose(
+    region: Region,
+    shortest: np.ndarray,
+    longest: np.ndarray,
+    reach: float,
+    beyond: float = 0.0,
+    room: float = 1.0,
+) -> Features:
+    """Return features that carry a prior with lengths between `shortest` and `longest` along each side.
+
+    Numbers of waves are taken from a coarse ladder, so that fits of similar data share their compiled code.
+
+    Parameters
+    ----------
+    region
+        Where the data are.
+    shortest, longest
+        (D,) bounds of the lengths.
+    reach
+        ωℓ beyond which the prior's spectrum is nothing.
+    beyond
+        Further padding in extents of the region, for motions that feel what is far away.
+    room
+        Factor on the usual padding.
+    """
+    box, waves, shape = [], [], []
+    for low, high, short, long in zip(region.low, region.high, shortest, longest, strict=True):
+        side = (1 + beyond) * (high - low) + room * PADDING[len(shortest)] * long
+        middle = 0.5 * (low + high)
+        box.append((float(middle - side / 2), float(middle + side / 2)))
+        count = math.ceil(_up(reach / short * side / (2 * np.pi), RUNGS))
+        waves.append(count)
+        shape.append(2 * int(next_fast_len(math.ceil(FINER * count) + 1)))
+    # Counted, not listed: a list of ten thousand by ten thousand waves would be the end of the memory.
+    total = float(np.prod([2.0 * w + 1 for w in waves])) * (math.pi / 4 if len(waves) > 1 else 1.0)
+    if total > MOST_FEATURES:
+        raise ModelError(
+            f"Lengths of {', '.join(f'{s:.3g}' for s in shortest)} over a box of "
+            f"{' x '.join(f'{b - a:.3g}' for a, b in box)} would need {total:.3g} waves; the flow model stops at "
+            f"{MOST_FEATURES}. Choose a smaller region of the data, or model='midpoint'."
+        )
+    return Features(Grid(tuple(box), tuple(shape)), tuple(waves))
+
+
+def finer(features: Features, steepest: float) -> Features:
+    """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
+    factor = _up(steepest, RUNGS)
+    shape = tuple(2 * int(next_fast_len(math.ceil(factor * n / 2))) for n in features.grid.shape)
+    return Features(Grid(features.grid.box, shape), features.waves) if factor > 1 else features
+
+
+def _up(value: float, rungs: int) -> float:
+    """Round up to a ladder with so many rungs per octave."""
+    return float(2 ** (math.ceil(rungs * math.log2(value) - 1e-9) / rungs))
+
+
+def carry_over(
+    windows: Windows, prior: Prior, theta: np.ndarray, z: np.ndarray, old: Domain, new: Domain
+) -> np.ndarray:
+    """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data."""
+    points = _points(windows, old, new)
+    amplitudes = z.reshape(len(z), len(prior.latents), -1)
+    spectrum = np.asarray(
+        prior.spectrum(
+            jnp.asarray(theta), new.features.omega, new.features.measure, np.zeros(len(prior.latents))
+        )
+    ).reshape(len(prior.latents), -1)
+    carried = np.empty((len(z), len(prior.latents), new.features.count))
+    for f, size in enumerate(windows.sizes):
+        y = np.einsum("wnk,wk->wn", old.envelopes[f].basis(old.features, points), amplitudes[:, f])
+        A = new.envelopes[f].basis(new.features, points)
+        data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), jnp.asarray(float(y.size)))
+        carried[:, f] = np.asarray(posterior(data, jnp.asarray(spectrum[f]), jnp.asarray(EXACT * size**2))[0])
+    return carried.reshape(len(z), -1)
+
+
+def _points(windows: Windows, old: Domain, new: Domain) -> np.ndarray:
+    """Points of the old grid around the data, inside both boxes."""
+    grid = np.stack([axis.ravel() for axis in old.features.grid.points()], axis=1)
+    region = windows.region
+    low, high = region.low.copy(), region.high.copy()
+    for d in range(len(low)):
+        (a, b), (c, e) = old.features.grid.box[d], new.features.grid.box[d]
+        low[d] = max(low[d] - MARGIN * (low[d] - a), c)
+        high[d] = min(high[d] + MARGIN * (b - high[d]), e)
+    return grid[np.all((grid >= low) & (grid <= high), axis=1)]

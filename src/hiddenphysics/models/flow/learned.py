@@ -1,0 +1,234 @@
+"""`LearnedFlow`: the posterior of every field of the state at every later time, and its plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.gaussian import Belief, effective
+from hiddenphysics.models.flow.gauss_newton import Round, Task
+from hiddenphysics.models.flow.path import (
+    MOST_GROWTH,
+    Latent,
+    Path,
+    Program,
+    linearised,
+    path_to,
+    predictions,
+)
+from hiddenphysics.operators import Operator, Symbol
+from hiddenphysics.spectral import Features, Gauge, Grid
+
+
+@dataclass(frozen=True)
+class LearnedFlow:
+    """A latent at the first stop of every window, with its uncertainty; the flow carries it on.
+
+    Attributes
+    ----------
+    equation
+        The equation whose parameters were sought.
+    parameters
+        Their estimates, (P,).
+    units
+        Size of every measured field, in units of which all have the same noise.
+    windows
+        Times of the first stop of each window, (W,).
+    span
+        Longest time from first to last stop.
+    dt
+        Step in time.
+    program, features, latent, belief
+        The equation on its grid, the waves on their box, the latent's posterior mean with its gauge, and its
+        uncertainty.
+    """
+
+    equation: Equation
+    parameters: np.ndarray
+    units: Mapping[str, float]
+    windows: np.ndarray
+    span: float
+    dt: float
+    program: Program = field(repr=False)
+    features: Features = field(repr=False)
+    latent: Latent = field(repr=False)
+    belief: Belief = field(repr=False)
+
+    @classmethod
+    def of(cls, task: Task, last: Round, covariance: np.ndarray) -> LearnedFlow:
+        """Gather what the rounds have led to."""
+        windows, theta, data = task.windows, last.tuned.theta, last.linear.data
+        spectrum = last.linear.spectrum(theta)
+        belief = Belief(
+            np.asarray(data.A),
+            np.asarray(data.B),
+            np.asarray(data.rest)[:-1, :-1],
+            np.asarray(spectrum),
+            float(effective(spectrum, jnp.exp(theta[-1]), data.A)),
+            np.asarray(data.known),
+            covariance,
+        )
+        return cls(
+            equation=windows.equation,
+            parameters=last.point.parameters,
+            units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
+            windows=windows.times[:, 0],
+            span=windows.span,
+            dt=task.dt,
+            program=task.domain.program,
+            features=task.domain.features,
+            latent=task.domain.latent(last.point.z),
+            belief=belief,
+        )
+
+    # ---- the posterior of fields --------------------
+
+    def mean_and_std(
+        self, quantity: Operator[Any], points: np.ndarray, t: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Posterior mean and standard deviation (N,) of Σ c · T(field) at points (N, D), at a time t.
+
+        Linearised around the posterior mean, which is moved by the equation itself.
+        """
+        window = self._window(t)
+        points = self._checked(points)
+        mean = np.zeros(len(points))
+        in_z, in_p = (
+            np.zeros((len(points), np.asarray(self.latent.z).shape[1])),
+            np.zeros((len(points), len(self.parameters))),
+        )
+        for name, symbol, coefficient in quantity:
+            value, A, B = self._linearised(window, points, t, symbol)
+            row = self.row(name)
+            mean += coefficient * value[row]
+            in_z += np.reshape(coefficient, (-1, 1)) * A[:, row].T
+            in_p += np.reshape(coefficient, (-1, 1)) * B[:, row].T
+        return mean, np.sqrt(self.belief.variance(window, in_z, in_p))
+
+    def moved(self, points: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """Move the posterior mean through increasing times in one run: (T, F, N) at points (N, D)."""
+        window = self._window(float(times[0]))
+        return self._run(window, np.asarray(self.latent.z)[window], self.parameters, points, times)
+
+    def drawn(self, points: np.ndarray, times: np.ndarray, count: int, seed: int) -> np.ndarray:
+        """Draws (count, T, F, N) from the posterior, each moved by its own parameters with the true flow."""
+        window = self._window(float(times[0]))
+        z, parameters = self.belief.draws(
+            window, np.asarray(self.latent.z)[window], self.parameters, count, np.random.default_rng(seed)
+        )
+        return np.stack([
+            self._run(window, one, at, points, times) for one, at in zip(z, parameters, strict=True)
+        ])  # fmt: skip
+
+    # ---- to and from plain data --------------------
+
+    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Return everything as JSON-ready data and named arrays; `unpack` takes them back."""
+        plain = {
+            "values": dict(zip(self.equation.parameters, self.parameters.tolist(), strict=True)),
+            "units": dict(self.units),
+            "span": self.span,
+            "dt": self.dt,
+            "box": [list(side) for side in self.features.grid.box],
+            "shape": list(self.features.grid.shape),
+            "waves": list(self.features.waves),
+            "noise": self.belief.noise,
+        }
+        arrays = {
+            "covariance": self.belief.covariance,
+            "windows": self.windows,
+            "z": np.asarray(self.latent.z),
+            "envelope": np.asarray(self.latent.gauge.envelope),
+            "ends": np.asarray(self.latent.ends),
+            "A": self.belief.A,
+            "B": self.belief.B,
+            "rest": self.belief.rest,
+            "spectrum": self.belief.spectrum,
+            "known": self.belief.known,
+        }
+        if self.latent.gauge.places is not None:
+            arrays["places"] = np.asarray(self.latent.gauge.places)
+        return plain, arrays
+
+    @classmethod
+    def unpack(
+        cls, equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    ) -> LearnedFlow:
+        """Return what `pack` has packed."""
+        grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
+        features = Features(grid, tuple(plain["waves"]))
+        factors = (np.asarray(arrays[name]) for name in ("A", "B", "rest", "spectrum"))
+        latent = Latent(arrays["z"], Gauge(arrays["envelope"], arrays.get("places")), arrays["ends"])
+        return cls(
+            equation=equation,
+            parameters=np.array([plain["values"][name] for name in equation.parameters]),
+            units=dict(plain["units"]),
+            windows=np.asarray(arrays["windows"]),
+            span=float(plain["span"]),
+            dt=float(plain["dt"]),
+            program=Program.of(equation, features),
+            features=features,
+            latent=jax.tree.map(jnp.asarray, latent),
+            belief=Belief(
+                *factors,
+                float(plain["noise"]),
+                np.asarray(arrays["known"]),
+                np.asarray(arrays["covariance"]),
+            ),
+        )
+
+    # ---- helpers --------------------
+
+    @property
+    def _most(self) -> float:
+        return MOST_GROWTH / max(self.span, 1e-300)
+
+    def _window(self, t: float) -> int:
+        if t < self.windows[0]:
+            raise DataError(
+                f"The time {t:g} lies before the first snapshot at t = {self.windows[0]:g}; the flow runs forwards. "
+                f"Ask for t = {self.windows[0]:g} or later."
+            )
+        return int(np.searchsorted(self.windows, t, side="right")) - 1
+
+    def row(self, name: str) -> int:
+        """Return the number of a field of the state."""
+        state = self.program.state
+        if name not in state:
+            raise ModelError(f"{name!r} is no field of the state; its fields are {', '.join(state)}.")
+        return state.index(name)
+
+    def _checked(self, points: np.ndarray) -> np.ndarray:
+        points = np.asarray(points, float)
+        dimensions = len(self.equation.coordinates)
+        if points.ndim != 2 or points.shape[1] != dimensions:
+            raise DataError(f"Points of shape {points.shape} were given; (N, {dimensions}) is needed.")
+        return points
+
+    def _path(self, window: int, points: np.ndarray, times: np.ndarray) -> Path:
+        """Return the way from a window's first stop through the times, with the leading axis of one window."""
+        stops = np.concatenate([self.windows[window : window + 1], times])
+        return Path(*(value[None] for value in path_to(stops, self._checked(points), self.dt, self._most)))
+
+    def _run(
+        self, window: int, z: np.ndarray, parameters: np.ndarray, points: np.ndarray, times: np.ndarray
+    ) -> np.ndarray:
+        here = self.latent.window(window)._replace(z=jnp.asarray(z[None]))
+        path = self._path(window, points, times)
+        return np.asarray(predictions(self.program, here, jnp.asarray(parameters), path))[0, 1:]
+
+    def _linearised(
+        self, window: int, points: np.ndarray, t: float, symbol: Symbol
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        path = self._path(window, points, np.array([t]))
+        value, A, B = linearised(
+            self.program, self.latent.window(window), jnp.asarray(self.parameters), path, symbol
+        )
+        return np.asarray(value)[0, -1], np.asarray(A)[0, :, -1], np.asarray(B)[0, :, -1]

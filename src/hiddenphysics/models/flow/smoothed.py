@@ -1,0 +1,239 @@
+"""Each snapshot smoothed by itself, in waves: a kernel, lengths, noise and a first state of every field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
+from hiddenphysics.learning import climb, ladder, tune
+from hiddenphysics.models.flow.domain import LEAST_NOISE, choose
+from hiddenphysics.models.flow.envelope import STRETCH, Envelope
+from hiddenphysics.models.flow.windows import Windows
+from hiddenphysics.priors import Kernel, Prior, Sech, SquaredExponential
+from hiddenphysics.spectral import Features
+
+KERNELS: dict[int, tuple[Kernel, ...]] = {
+    1: (SquaredExponential(), Sech()),
+    2: (SquaredExponential(),),
+}
+"""Priors to choose from by evidence: analytic everywhere, or in a strip. The latter's spectrum needs more waves than a
+plane can have."""
+
+COARSE_REACH = 6.0
+"""ωℓ of the shortest length that is enough to compare lengths."""
+
+FINE_REACH, NEAR = 8.0, 2.0
+"""The same for the lengths near the best one, down to half of it."""
+
+FEW_STEPS = 12
+"""Steps of tuning: kernel and envelope are told apart long before the last digit, which the rounds will find."""
+
+FIRST_NOISES = (1e-8, 1e-5, 1e-2)
+"""Noise variances that are tried first, in units of the field's."""
+
+FIRST_STOPS = 2
+"""Snapshots of a window that the envelope of its first state is read from."""
+
+NOISY = 1e-6
+"""Noise variance, in units of the field's, above which it matters how fine the prior is where; below, the data tell."""
+
+ALIKE = 1.5
+"""Fields whose sizes differ by less than this factor need no choice of a common noise."""
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """One field in every snapshot, as independent processes with common numbers.
+
+    Attributes
+    ----------
+    kernel
+        The prior that explains the snapshots best.
+    theta
+        (log variance, log lengths, log noise variance); variance and noise in units of the field's size squared.
+    evidence
+        Log evidence of the snapshots without any equation.
+    envelope
+        Where the field is large, in each window.
+    """
+
+    kernel: Kernel
+    theta: np.ndarray
+    evidence: float
+    envelope: Envelope
+
+
+def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
+    """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search."""
+    region = windows.region
+    extent = region.extent
+    lengths = ladder(extent, windows.per_side, per_octave=2)
+    features = choose(region, lengths[0], 0.1 * extent, COARSE_REACH)
+    priors = [_single(windows, row, kernel) for kernel in kernels]
+    flat = Envelope.flat(len(windows.times), len(extent))
+    coarse = _likelihood(windows, priors[0], row, features, flat)
+    rungs = [
+        np.concatenate([[0.0], np.log(some), [np.log(noise)]])
+        for some, noise in product(lengths, FIRST_NOISES)
+    ]
+
+    def contest(guess: np.ndarray) -> Smoothed:
+        # The ladder needs all lengths at once; from here on only those near the best one.
+        shortest = np.maximum(np.exp(guess[1:-1]) / NEAR, lengths[0])
+        longest = np.minimum(NEAR * np.exp(guess[1:-1]), 0.3 * extent)
+        features = choose(region, shortest, longest, FINE_REACH)
+        bounds = bounds_of(priors[0], shortest[None], extent[None])
+
+        def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
+            likelihood = _likelihood(windows, prior, row, features, envelope)
+            tuned = tune(likelihood, start, bounds, FEW_STEPS)
+            return Smoothed(prior.latents[0][1], tuned.theta, -float(tuned.at.value), envelope)
+
+        plain = fitted(priors[0], guess, flat)
+        envelope = envelope_of(windows, row, plain, features)
+        tried = [plain, fitted(priors[0], plain.theta, envelope)]
+        if len(extent) == 1 and np.exp(tried[-1].theta[-1]) > NOISY:
+            tried.append(fitted(priors[0], tried[-1].theta, replace(envelope, stretch=STRETCH)))
+        tried += [fitted(prior, one.theta, one.envelope) for prior in priors[1:] for one in tuple(tried)]
+        return max(tried, key=_evidence)
+
+    return climb(rungs, lambda theta: _loss(coarse, theta), contest)
+
+
+def _evidence(smoothed: Smoothed) -> float:
+    return smoothed.evidence if np.isfinite(smoothed.evidence) else -np.inf
+
+
+def envelope_of(windows: Windows, row: int, smoothed: Smoothed, features: Features) -> Envelope:
+    """Read off where the field, or the complex field that it is a part of, is large in the first stops of a window."""
+    lengths = np.exp(smoothed.theta[1:-1])
+    stops = min(FIRST_STOPS, windows.times.shape[1])
+    points = windows.points[:, :stops]
+    energy = np.zeros(points.shape[:3])
+    for other in _partners(windows, row):
+        z = states(windows, other, smoothed, features)[:, :stops]
+        for w, t in np.ndindex(*points.shape[:2]):
+            value, slopes = features.with_slopes(points[w, t])
+            energy[w, t] += (value @ z[w, t]) ** 2
+            energy[w, t] += sum(
+                (ell * (slope @ z[w, t])) ** 2 for ell, slope in zip(lengths, slopes, strict=True)
+            )
+    count = len(points)
+    flat_points = points.reshape(count, -1, points.shape[-1])
+    return Envelope.of(flat_points, energy.reshape(count, -1), lengths, float(np.exp(smoothed.theta[-1])))
+
+
+def _partners(windows: Windows, row: int) -> list[int]:
+    """Return the rows of the measured fields that are parts of the same complex field, this one among them."""
+    name = windows.state[windows.measured[row]]
+    for parts in windows.equation.complex_fields.values():
+        if name in parts:
+            return [r for r, f in enumerate(windows.measured) if windows.state[f] in parts]
+    return [row]
+
+
+def states(windows: Windows, row: int, smoothed: Smoothed, features: Features) -> np.ndarray:
+    """Posterior mean of one measured field in every snapshot, as feature amplitudes (W, T, K), natural units."""
+    prior = _single(windows, row, smoothed.kernel)
+    likelihood = _likelihood(windows, prior, row, features, smoothed.envelope)
+    mean, _ = posterior(likelihood.data, likelihood.spectrum(smoothed.theta), jnp.exp(smoothed.theta[-1]))
+    size = windows.sizes[windows.measured[row]]
+    return size * np.asarray(mean).reshape(*windows.times.shape, features.count)
+
+
+def evidence_at(windows: Windows, row: int, smoothed: Smoothed) -> Callable[[float], float]:
+    """Log evidence of one field's snapshots as a function of the log noise variance, all else as smoothed."""
+    lengths, extent = np.exp(smoothed.theta[1:-1]), windows.region.extent
+    features = choose(windows.region, lengths / NEAR, np.minimum(NEAR * lengths, 0.3 * extent), FINE_REACH)
+    likelihood = _likelihood(
+        windows, _single(windows, row, smoothed.kernel), row, features, smoothed.envelope
+    )
+    return lambda noise: -_loss(likelihood, np.append(smoothed.theta[:-1], noise))
+
+
+def bounds_of(prior: Prior, shortest: np.ndarray, longest: np.ndarray) -> np.ndarray:
+    """Bounds (H, 2) of the vector: lengths (F, D) as given, the rest generous, in units of the field's size."""
+    return prior.bounds(
+        dict.fromkeys((latent for latent, _ in prior.latents), 1.0),
+        lambda row, d: {"length": (float(shortest[row, d]), float(longest[row, d]))},
+        (LEAST_NOISE[len(prior.coordinates)], 10.0),
+    )
+
+
+def _single(windows: Windows, row: int, kernel: Kernel) -> Prior:
+    return Prior(((windows.state[windows.measured[row]], kernel),), windows.equation.coordinates)
+
+
+def _likelihood(
+    windows: Windows, prior: Prior, row: int, features: Features, envelope: Envelope
+) -> RestrictedLikelihood:
+    count, stops = windows.times.shape
+    each = [envelope.window(w) for w in range(count)]
+    A = np.stack([
+        [one.basis(features, p)[0] for p in points] for one, points in zip(each, windows.points, strict=True)
+    ])  # fmt: skip
+    seen = windows.weights[:, :, row].reshape(count * stops, -1) > 0
+    A = A.reshape(count * stops, *A.shape[2:]) * seen[..., None]
+    y = (windows.values * windows.weights)[:, :, row].reshape(count * stops, -1)
+    valid = jnp.asarray(float(np.count_nonzero(seen)))
+    known = None if windows.errors is None else jnp.asarray(windows.errors[:, :, row].reshape(y.shape))
+    data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), valid, known)
+    return RestrictedLikelihood(prior, features, np.array([float(np.mean(y[seen])) ** 2]), data)
+
+
+def _loss(likelihood: RestrictedLikelihood, theta: np.ndarray) -> float:
+    value = float(evidence(likelihood.data, likelihood.spectrum(theta), jnp.exp(theta[-1])))
+    return value if np.isfinite(value) else np.inf
+
+
+# ---- one noise for several fields --------------------
+
+
+def with_common_noise(windows: Windows, smoothed: Sequence[Smoothed]) -> tuple[Windows, list[Smoothed]]:
+    """Return the data, and their smoothing, in the units in which all measured fields have the same noise.
+
+    One instrument per field has errors in proportion to what it measures; the parts of a complex field, or the
+    components of a velocity, rather have the same error, however small one of them happens to be. The units of the
+    windows are the sizes of the fields in the first case, and the largest of them in the second.
+    """
+    sizes = windows.sizes[list(windows.measured)]
+    largest = float(sizes.max())
+    if largest < ALIKE * sizes.min():
+        return windows, list(smoothed)
+    shifts = 2 * np.log(sizes / largest)
+    if _best(windows, smoothed, -shifts) <= _best(windows, smoothed, np.zeros(len(sizes))):
+        return windows, list(smoothed)
+    counts = np.count_nonzero(windows.weights, axis=(0, 1, 3))
+    moved = [
+        replace(one, theta=_shifted(one.theta, shift), evidence=one.evidence - 0.5 * float(count * shift))
+        for one, shift, count in zip(smoothed, shifts, counts, strict=True)
+    ]
+    return windows.in_units(largest), moved
+
+
+def _shifted(theta: np.ndarray, shift: float) -> np.ndarray:
+    """Variance and noise in other units."""
+    moved = theta.copy()
+    moved[[0, -1]] += shift
+    moved[-1] = max(moved[-1], np.log(LEAST_NOISE[theta.size - 2]))
+    return moved
+
+
+def _best(windows: Windows, smoothed: Sequence[Smoothed], offsets: np.ndarray) -> float:
+    """Largest log evidence of all fields by themselves when their log noises differ by the offsets."""
+    least = np.log(LEAST_NOISE[windows.points.shape[-1]])
+    alone = np.array([one.theta[-1] for one in smoothed]) - offsets
+    terms = [evidence_at(windows, row, smoothed[row]) for row in range(len(smoothed))]
+
+    def loss(noise: float) -> float:
+        logs = np.clip(noise + offsets, least, None)
+        return -float(sum(term(log) for term, log in zip(terms, logs, strict=True)))
+
+    # A common optimum lies between those of the fields by themselves.
+    return -float(minimize_scalar(loss, bounds=(alone.min() - 0.1, alone.max() + 0.1), method="bounded").fun)

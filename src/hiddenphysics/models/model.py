@@ -1,0 +1,130 @@
+"""`Model`: the one door between an equation with data and what is learned from them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import ModelError
+from hiddenphysics.learning import Progress, Verdict
+from hiddenphysics.models.question import Question
+from hiddenphysics.registry import Registry
+from hiddenphysics.snapshots import Snapshots
+
+Arrays = dict[str, np.ndarray]
+MeanAndStd = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a model has learned.
+
+    Attributes
+    ----------
+    values
+        Every learned number by name, in natural units: parameters, then the prior's.
+    covariance
+        Over all of them in this order; positive numbers as logarithms, 0 where none was computed.
+    evidence
+        Log marginal likelihood at the optimum (of the flow model the restricted one).
+    verdict
+        How it ended.
+    jitter
+        What had to be added to a covariance's diagonal to factor it; 0 in the normal case.
+    evaluations
+        What it cost: evaluations of the likelihood, or rounds.
+    learned
+        What the model itself needs to predict: the model's own business.
+    """
+
+    values: dict[str, float]
+    covariance: np.ndarray
+    evidence: float
+    verdict: Verdict
+    jitter: float
+    evaluations: int
+    learned: Any
+
+
+class Model(ABC):
+    """A way to see an equation in snapshots: around a point it is linear and Gaussian, y = A z + B d + ε.
+
+    A model is a small object without state, known by name in `MODELS`; whatever it needs is handed to it. The task
+    (all that stays the same during a fit), the point (around which it is linearised) and what is learned are each
+    model's own types; nobody else looks inside.
+    """
+
+    name: str
+
+    @abstractmethod
+    def applies(self, question: Question) -> str | None:
+        """Return None when the model can answer, otherwise a sentence that says why not."""
+
+    @abstractmethod
+    def learn(self, question: Question, say: Progress) -> Fit:
+        """Learn the unknowns: first guess, smoothing, rounds of `linearise` and `log_density`, verdict."""
+
+    @abstractmethod
+    def linearise(self, task: Any, at: Any) -> Any:
+        """Return the linear Gaussian model around a point: a function of named or stacked hyper-parameters."""
+
+    @abstractmethod
+    def log_density(self, linear: Any, vector: np.ndarray) -> float:
+        """Return the log density of the data under a linearised model, at a vector of its unknowns."""
+
+    @abstractmethod
+    def predict(self, learned: Any, text: str, points: np.ndarray, t: float) -> MeanAndStd:
+        """Return posterior mean and deviation (N,) of a linear operator of the fields at points (N, D) and a time."""
+
+    @abstractmethod
+    def draw(
+        self, learned: Any, text: str, points: np.ndarray, t: float, count: int, seed: int
+    ) -> np.ndarray:
+        """Return draws (count, N) from the joint posterior at points (N, D) and a time."""
+
+    def move(
+        self, learned: Any, points: np.ndarray, times: np.ndarray, draws: int, seed: int
+    ) -> dict[str, np.ndarray]:
+        """Return every field of the state at points (N, D), moved on through times: (T, N), or (draws, T, N)."""
+        raise ModelError(
+            f"The model {self.name!r} knows the fields between its snapshots only; the flow model moves them on. "
+            "Identify with model='flow'."
+        )
+
+    def problem(self, question: Question) -> Any:
+        """Return the likelihood by name before anything is learned, for those who bring their own inference."""
+        raise ModelError(self._nameless)
+
+    def likelihood(self, learned: Any) -> Any:
+        """Return the likelihood by name as it was at the end."""
+        raise ModelError(self._nameless)
+
+    @property
+    def _nameless(self) -> str:
+        return (
+            f"The model {self.name!r} has no likelihood by name; the models 'midpoint' and 'paper' have one."
+        )
+
+    @abstractmethod
+    def pack(self, learned: Any) -> tuple[dict[str, Any], Arrays]:
+        """Return JSON-ready data and named arrays from which `unpack` makes the same posterior."""
+
+    @abstractmethod
+    def unpack(
+        self,
+        equation: Equation,
+        snapshots: Snapshots,
+        values: Mapping[str, float],
+        plain: Mapping[str, Any],
+        arrays: Arrays,
+    ) -> Any:
+        """Return what `pack` has packed."""
+
+
+MODELS: Registry[Model] = Registry("model", ModelError)
+"""Models by the name a user types; a new one is one file and one line."""

@@ -1,0 +1,158 @@
+"""The end of a search: an optimum polished, its curvature measured, and a verdict that says what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hiddenphysics.learning import (
+    Laplace,
+    Objective,
+    Optimum,
+    Progress,
+    Status,
+    Verdict,
+    at_bound,
+    gravest,
+    is_free,
+    laplace,
+    minimise,
+    undetermined,
+)
+from hiddenphysics.models.one_step.expansion import MOST_ROUNDS, Reached
+from hiddenphysics.models.one_step.problem import Problem
+from hiddenphysics.models.one_step.search import value_of
+from hiddenphysics.models.one_step.start import Start
+
+SADDLE = 1e-2
+"""A negative curvature, in natural steps, beyond what round-off makes of a flat direction."""
+SMALL, TOLERATED = 1e-6, 1e-2
+"""Gains in log likelihood left at the end: not worth a step; too much to call it an optimum (λ within 0.14 std)."""
+WITHIN = 0.02
+"""A change that does not matter, in standard deviations."""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An optimum in the unconstrained vector, its Gaussian approximation, how it ended, and what it took.
+
+    `jitter` had to be added to the covariance's diagonal to factor it; `evaluations` are those of all starts.
+    """
+
+    optimum: Optimum
+    laplace: Laplace
+    verdict: Verdict
+    jitter: float
+    evaluations: int
+
+
+def judged(reached: Reached, start: Start, progress: Progress) -> Judged:
+    """Polish an optimum, measure its curvature and say how it went."""
+    progress("measuring the uncertainty")
+    problem, evaluations = reached.problem, reached.evaluations
+    best, around, jitter = _polish(problem, start, reached.best)
+    if np.any(around.curvatures < -SADDLE):
+        progress("leaving a saddle point")
+        below = _below(problem.objective, start, best, around)
+        evaluations += below.evaluations
+        best, around, jitter = _polish(problem, start, below)
+    return Judged(best, around, _verdict(reached, start, best, around), jitter, evaluations)
+
+
+def _verdict(reached: Reached, start: Start, best: Optimum, around: Laplace) -> Verdict:
+    """Say how it went, the gravest finding first."""
+    names = reached.problem.unknowns.parameters
+    own = slice(0, len(names))
+    free = is_free(best.vector, start.scale, start.bounds)
+    return gravest(
+        _failed(best),
+        _saddle(reached.problem, around),
+        undetermined(names, best.vector[own], around.covariance[own, own], start.scale[own]),
+        _not_an_optimum(best, around),
+        at_bound(names, free[own]),
+        _moving(reached, best, around),
+        otherwise="A maximum of the likelihood was reached, with curvature in every direction.",
+    )
+
+
+def _failed(best: Optimum) -> Verdict | None:
+    if np.isfinite(best.value):
+        return None
+    return Verdict(
+        Status.FAILED,
+        "The covariance could not be factored at any point that was tried, even with jitter; rescale the units of "
+        "the data, or look for nearly equal points.",
+    )
+
+
+def _saddle(problem: Problem, around: Laplace) -> Verdict | None:
+    if not np.any(around.curvatures < -SADDLE):
+        return None
+    return Verdict(
+        Status.NOT_CONVERGED,
+        f"The likelihood still rises along {_direction(problem, around)}: a saddle point.",
+    )
+
+
+def _not_an_optimum(best: Optimum, around: Laplace) -> Verdict | None:
+    if not around.decrement > TOLERATED:
+        return None
+    return Verdict(
+        Status.NOT_CONVERGED,
+        f"The optimiser stopped ({best.message}) where the log likelihood could still rise by about "
+        f"{around.decrement:.2g}; the numbers are not an optimum.",
+    )
+
+
+def _moving(reached: Reached, best: Optimum, around: Laplace) -> Verdict | None:
+    """Say so when the last expansion still moved a parameter by something that matters."""
+    moved, names = np.abs(reached.moved), reached.problem.unknowns.parameters
+    spread = np.sqrt(np.diagonal(around.covariance))[: moved.size]
+    far = [p for p, m, s in zip(names, moved, spread, strict=True) if m > WITHIN * s]
+    if not far or np.all(moved <= 1e-3 * np.abs(best.vector[: moved.size])):
+        return None
+    return Verdict(
+        Status.NOT_CONVERGED,
+        f"{' and '.join(far)} still moved after {MOST_ROUNDS + 1} expansions around the posterior mean.",
+    )
+
+
+def _direction(problem: Problem, around: Laplace) -> str:
+    """Name the unknowns that make up most of the weakest direction."""
+    size = np.abs(around.weakest)
+    heavy = [name for name, s in zip(problem.names, size, strict=True) if s > 0.3 * size.max()]
+    return " and ".join(heavy)
+
+
+def _below(objective: Objective, start: Start, saddle: Optimum, around: Laplace) -> Optimum:
+    """Return the optimum below a saddle point: a natural step to either side, then down."""
+    step = start.scale * around.weakest
+    sides = (saddle.vector - step, saddle.vector + step)
+    valleys = [minimise(objective, side, start.scale, start.bounds) for side in sides]
+    return replace(min(saddle, *valleys, key=value_of), evaluations=sum(v.evaluations for v in valleys))
+
+
+def _around(start: Start, at: Optimum, curvature: np.ndarray) -> Laplace:
+    free = is_free(at.vector, start.scale, start.bounds)
+    return laplace(np.nan_to_num(curvature), start.scale, free, at.gradient)
+
+
+def _polish(problem: Problem, start: Start, best: Optimum) -> tuple[Optimum, Laplace, float]:
+    """Take Newton steps with the whole Hessian while they gain; return the optimum, its Gaussian, and the jitter.
+
+    The optimiser's line search gives up early where a nearly singular covariance leaves few digits in the likelihood.
+    A step that gains less than `TOLERATED` is too short to change the Hessian.
+    """
+    curvature, jitter = problem.hessian(best.vector, start.scale)
+    while True:
+        around = _around(start, best, curvature)
+        if not around.is_minimum or around.decrement < SMALL:
+            return best, around, jitter
+        vector = np.clip(best.vector - around.newton, start.bounds[:, 0], start.bounds[:, 1])
+        value, gradient = problem.objective(vector)
+        if not value < best.value - 0.1 * around.decrement:
+            return best, around, jitter
+        best = replace(best, vector=vector, value=value, gradient=gradient, evaluations=best.evaluations + 1)
+        if around.decrement > TOLERATED:
+            curvature, jitter = problem.hessian(vector, start.scale)

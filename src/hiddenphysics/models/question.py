@@ -1,0 +1,194 @@
+"""What was asked: an equation and data that belong together, their names matched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import sympy
+
+from hiddenphysics.equation import (
+    Equation,
+    FractionalDerivative,
+    FractionalLaplacian,
+    atoms_of,
+)
+from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.priors import Kernel
+from hiddenphysics.snapshots import Snapshot, Snapshots, deviation_name
+
+Bounds = Mapping[str, tuple[float | None, float | None]]
+
+Scales = Kernel | Sequence[Kernel]
+"""One kernel, or several whose processes are added, shortest scale first."""
+Kernels = Scales | Mapping[str, Scales]
+"""The same for all latent fields, or by name."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An equation, snapshots under its names, and the kernels that a user has chosen.
+
+    `Question.of` brings them together and refuses what no model can use.
+    """
+
+    equation: Equation
+    snapshots: Snapshots
+    kernels: Kernels | None = None
+
+    @classmethod
+    def of(
+        cls,
+        text: str,
+        snapshots: Snapshots,
+        *,
+        kernels: Kernels | None = None,
+        fields: Mapping[str, str] | None = None,
+        constants: Mapping[str, float] | None = None,
+        bounds: Bounds | None = None,
+    ) -> Question:
+        """Read an equation for some snapshots; the arguments are those of `hiddenphysics.identify`."""
+        snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
+        equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
+        snapshots.require_informative()
+        if not equation.parameters:
+            raise ModelError(
+                "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
+                "is sought, as in u_t - b*u_xx = 0."
+            )
+        return cls(equation, snapshots, kernels)
+
+    @property
+    def count(self) -> int:
+        """How many values were measured."""
+        return sum(len(s) * len(s.fields) for s in self.snapshots)
+
+    def require_values(self, unknowns: Sequence[str], what: str) -> None:
+        """Refuse fewer values than unknowns; `what` names those in the sentence."""
+        if self.count < len(unknowns):
+            raise DataError(
+                f"{self.count} values were given for {len(unknowns)} unknowns ({what}); at least as many values as "
+                "unknowns are needed. Give more points."
+            )
+
+
+def match(
+    text: str,
+    snapshots: Snapshots,
+    *,
+    fields: Mapping[str, str] | None = None,
+    constants: Mapping[str, float] | None = None,
+    bounds: Bounds | None = None,
+) -> tuple[Equation, Snapshots]:
+    """Parse an equation knowing which fields have data, and name the data's fields as the equation does.
+
+    Parameters
+    ----------
+    fields
+        Equation name -> data name; only these are used. Without it names must agree, except that one field of
+        the data serves the one field of the equation whatever its name (``usol`` for ``u``).
+    """
+    snapshots = _select(snapshots, fields) if fields else snapshots
+    first = Equation.parse(text, coordinates=snapshots.coordinates, constants=constants)
+    snapshots = _rename_the_only_field(first, snapshots)
+    _check_kinds(first, snapshots)
+    _check_strangers(first, snapshots)
+    _check_dimensions(first, snapshots)
+    given = tuple(f for f in snapshots.fields if f not in first.system.velocities)
+    equation = Equation.parse(
+        text, fields=given, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
+    )
+    return equation, snapshots
+
+
+def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
+    known = (*snapshots.fields, *snapshots.complex_fields)
+    unknown = [name for name in fields.values() if name not in known]
+    if unknown:
+        raise DataError(
+            f"The field {unknown[0]!r} was asked for, but the data hold {', '.join(known)}. "
+            "Type --field EQUATION_NAME=DATA_NAME, as in --field u=usol."
+        )
+    wanted = {data: name for name, data in fields.items()}
+    for h in snapshots.complex_fields:
+        if h in wanted:
+            wanted |= {h + part: wanted[h] + part for part in ("_re", "_im")}
+    kept = {data: wanted[data] for data in snapshots.fields if data in wanted}
+
+    kept |= {
+        deviation_name(old): deviation_name(new)
+        for old, new in kept.items()
+        if deviation_name(old) in snapshots[0]
+    }
+
+    def keep(snapshot: Snapshot) -> Snapshot:
+        return snapshot.replace(fields={new: snapshot[old] for old, new in kept.items()})
+
+    return Snapshots(keep(s) for s in snapshots)
+
+
+def _rename_the_only_field(equation: Equation, snapshots: Snapshots) -> Snapshots:
+    pairs = equation.complex_fields
+    wanted = [f for f in equation.fields if not any(f in parts for parts in pairs.values())] + list(pairs)
+    offered = [
+        f for f in snapshots.fields if not any(f.startswith(f"{h}_") for h in snapshots.complex_fields)
+    ]
+    offered += snapshots.complex_fields
+    if len(wanted) == len(offered) == 1 and wanted != offered:
+        return snapshots.rename({offered[0]: wanted[0]})
+    return snapshots
+
+
+def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse complex data for a real equation and the reverse."""
+    pairs = equation.complex_fields
+    for h in snapshots.complex_fields:
+        if h in equation.fields:
+            raise DataError(
+                f"The data for {h} are complex, but the equation is real. Write the imaginary unit i where it belongs "
+                f"(i*{h}_t + …), or give the real part alone."
+            )
+    for h, parts in pairs.items():
+        if h in snapshots.fields and parts[0] not in snapshots.fields:
+            raise DataError(
+                f"The equation makes {h} complex, but the data for {h} are real. Give complex values, or two columns "
+                f"named {parts[0]} and {parts[1]}."
+            )
+
+
+def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse data that the equation does not mention; any symbol that has data is a field."""
+    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *equation.system.velocities)
+    strangers = [
+        f
+        for f in snapshots.fields
+        if f not in known and f.removesuffix("_re").removesuffix("_im") not in known
+    ]
+    if strangers:
+        own = next(iter(equation.complex_fields), equation.fields[0])
+        raise DataError(
+            f"The data hold the field {strangers[0]!r}, which the equation does not have (it has "
+            f"{', '.join(equation.fields)}). Name the columns to use, and only those: --field {own}=COLUMN, or "
+            f"fields={{{own!r}: 'COLUMN'}}."
+        )
+
+
+def _check_dimensions(equation: Equation, snapshots: Snapshots) -> None:
+    """Refuse data with a coordinate along which an equation with spatial derivatives never looks."""
+    atoms = set().union(
+        *(atoms_of(e) for e in (*equation.evolution.values(), *equation.definitions.values()))
+    )
+    if any(isinstance(atom, FractionalLaplacian) for atom in atoms):
+        return
+    along = {str(v) for a in atoms if isinstance(a, sympy.Derivative) for v, _ in a.variable_count}
+    along |= {str(a.along) for a in atoms if isinstance(a, FractionalDerivative)}
+    # Fields are functions of every coordinate; what counts is what stands beside them.
+    beside = [e.xreplace(dict.fromkeys(atoms_of(e), sympy.Integer(1))) for e in equation.evolution.values()]
+    used = along | {s.name for e in beside for s in e.free_symbols}
+    idle = [c for c in snapshots.coordinates if c not in used]
+    if along & set(snapshots.coordinates) and idle:
+        raise DataError(
+            f"The data have the coordinates {', '.join(snapshots.coordinates)}, but the equation has no term along "
+            f"{', '.join(idle)}: it is an equation in {', '.join(sorted(along & set(snapshots.coordinates)))} alone. "
+            f"Add the terms, such as u_{idle[0] * 2} or lap(u), or give data along one line, without {idle[0]}."
+        )

@@ -1,0 +1,35 @@
+"""Priors of the latent fields: kernels, one small file each; processes with their numbers by name."""
+
+import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
+from hiddenphysics.priors.kernel import (
+    KERNELS,
+    Kernel,
+    kernel_from_dict,
+    kernel_from_text,
+    kernel_to_dict,
+)
+from hiddenphysics.priors.matern import Matern
+from hiddenphysics.priors.periodic import Periodic
+from hiddenphysics.priors.prior import NOISE, Prior, Process, Unknowns, shape_name, variance_name
+from hiddenphysics.priors.rational_quadratic import RationalQuadratic
+from hiddenphysics.priors.sech import Sech
+from hiddenphysics.priors.squared_exponential import SquaredExponential
+
+__all__ = [
+    "KERNELS",
+    "NOISE",
+    "Kernel",
+    "Matern",
+    "Periodic",
+    "Prior",
+    "Process",
+    "RationalQuadratic",
+    "Sech",
+    "SquaredExponential",
+    "Unknowns",
+    "kernel_from_dict",
+    "kernel_from_text",
+    "kernel_to_dict",
+    "shape_name",
+    "variance_name",
+]

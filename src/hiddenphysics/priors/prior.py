@@ -1,0 +1,213 @@
+"""The prior of all latent fields, and every unknown number by name: natural for people, free for optimisers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from hiddenphysics.priors.kernel import Kernel
+
+NOISE = "noise.variance"
+
+LARGEST_REACH = 40.0
+"""Largest ωℓ that is followed: rough priors are cut off there."""
+
+VARIANCES = 1e6
+"""A variance may lie that far below or above what is expected of it: a generous limit, which only a latent that the
+data do not show comes near."""
+
+Limits = Mapping[str, tuple[float, float]]
+
+
+def variance_name(latent: str) -> str:
+    """Return the name of a latent's variance γ²."""
+    return f"{latent}.variance"
+
+
+def shape_name(latent: str, parameter: str, coordinate: str) -> str:
+    """Return the name of one of a kernel's numbers along one coordinate, such as ``u.length_x``."""
+    return f"{latent}.{parameter}_{coordinate}"
+
+
+@dataclass(frozen=True)
+class Process:
+    """One latent process at given numbers: γ² Π_d ρ(x_d − x'_d; θ_d).
+
+    Attributes
+    ----------
+    kernel
+        The correlation ρ.
+    variance
+        γ², the variance of the process.
+    shapes
+        For each of the D dimensions the kernel's learned numbers θ_d by name, such as ``{"length": 1.3}``.
+    """
+
+    kernel: Kernel
+    variance: Float[Array, ""]
+    shapes: tuple[Mapping[str, Float[Array, ""]], ...]
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Independent processes, one for each latent field, seen with noise; static and hashable.
+
+    Its H numbers are positive and have names: for every latent ``u.variance`` and the kernel's numbers along every
+    coordinate such as ``u.length_x``, last ``noise.variance``. The dot keeps them apart from anything that a user can
+    type. In a vector (H,) they live as logarithms.
+
+    Attributes
+    ----------
+    latents
+        (field, kernel) of each.
+    coordinates
+        Names of the D coordinates.
+    """
+
+    latents: tuple[tuple[str, Kernel], ...]
+    coordinates: tuple[str, ...]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All names in the order of the vector."""
+        names: list[str] = []
+        for latent, kernel in self.latents:
+            names.append(variance_name(latent))
+            names += [shape_name(latent, p, c) for c in self.coordinates for p in kernel.parameters]
+        return (*names, NOISE)
+
+    @cached_property
+    def is_length(self) -> np.ndarray:
+        """Which entries of the vector are lengths."""
+        return np.array([".length_" in name for name in self.names])
+
+    @cached_property
+    def is_variance(self) -> np.ndarray:
+        """Which entries of the vector are variances of latents."""
+        return np.array([name.endswith(".variance") and name != NOISE for name in self.names])
+
+    def lengths(self, theta: np.ndarray) -> np.ndarray:
+        """Lengths (F, D) in a vector."""
+        return np.exp(theta[self.is_length]).reshape(len(self.latents), -1)
+
+    def processes(self, values: Mapping[str, Float[Array, ""]]) -> dict[str, Process]:
+        """Return the process of every latent at the given values."""
+        return {
+            latent: Process(
+                kernel,
+                values[variance_name(latent)],
+                tuple(
+                    {p: values[shape_name(latent, p, c)] for p in kernel.parameters} for c in self.coordinates
+                ),
+            )
+            for latent, kernel in self.latents
+        }
+
+    def bounds(
+        self,
+        variances: Mapping[str, float],
+        shapes: Callable[[int, int], Limits],
+        noise: tuple[float, float],
+    ) -> np.ndarray:
+        """Return where the vector may go, (H, 2).
+
+        Parameters
+        ----------
+        variances
+            What is expected of every latent.
+        shapes
+            (number of the latent, number of the coordinate) -> (low, high) of each of the kernel's numbers there.
+        noise
+            Least and largest noise variance.
+        """
+        limits: dict[str, tuple[float, float]] = {NOISE: noise}
+        for row, (latent, _) in enumerate(self.latents):
+            limits[variance_name(latent)] = (variances[latent] / VARIANCES, variances[latent] * VARIANCES)
+            for d, c in enumerate(self.coordinates):
+                limits |= {shape_name(latent, p, c): ends for p, ends in shapes(row, d).items()}
+        return np.log([limits[name] for name in self.names])
+
+    # ---- the prior in waves --------------------
+
+    def reach(self, nothing: float) -> float:
+        """ωℓ beyond which no kernel's spectrum, relative to its largest value, is more than `nothing`."""
+        return max(_reach(kernel, nothing) for _, kernel in self.latents)
+
+    @partial(jax.jit, static_argnums=0)
+    def spectrum(
+        self,
+        theta: Float[jax.Array, " H"],
+        omega: Float[jax.Array, "K D"],
+        measure: Float[jax.Array, " K"],
+        level: Float[jax.Array, " F"],
+    ) -> Float[jax.Array, " FK"]:
+        """Prior variance of every feature of every latent.
+
+        `level` (F,) is the variance of an unknown constant that each field has besides: a mean costs nothing.
+        """
+        values = dict(zip(self.names, jnp.exp(theta), strict=True))
+        parts = []
+        for row, process in enumerate(self.processes(values).values()):
+            density = process.variance * measure
+            for d, shape in enumerate(process.shapes):
+                density = density * process.kernel.spectral_density(omega[:, d], shape)
+            parts.append(density.at[0].add(level[row]))
+        return jnp.concatenate(parts)
+
+    @partial(jax.jit, static_argnums=0)
+    def slopes(
+        self, theta: jax.Array, omega: jax.Array, measure: jax.Array, level: jax.Array
+    ) -> Float[jax.Array, "FK H"]:
+        """Differentiate the spectrum in every number except the noise."""
+        return jax.jacfwd(lambda t: self.spectrum(t, omega, measure, level))(theta)[:, :-1]
+
+
+@dataclass(frozen=True)
+class Unknowns:
+    """All unknowns of a fit: the equation's parameters under the user's names, then the prior's; static, hashable.
+
+    In the vector (P + H,) parameters stay as they are, the prior's numbers are logarithms.
+    """
+
+    parameters: tuple[str, ...]
+    prior: Prior
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All names in the order of the vector."""
+        return (*self.parameters, *self.prior.names)
+
+    def vector(self, values: Mapping[str, float]) -> np.ndarray:
+        """Return the unconstrained vector of named values in natural units."""
+        natural = np.array([values[name] for name in self.names], float)
+        split = len(self.parameters)
+        return np.concatenate([natural[:split], np.log(natural[split:])])
+
+    def values(self, vector: Float[Array, " P"]) -> dict[str, Float[Array, ""]]:
+        """Return named values in natural units; traceable."""
+        split = len(self.parameters)
+        natural = jnp.concatenate([vector[:split], jnp.exp(vector[split:])])
+        return dict(zip(self.names, natural, strict=True))
+
+    def numbers(self, vector: np.ndarray) -> dict[str, float]:
+        """Return named values in natural units as plain numbers."""
+        return {name: float(v) for name, v in self.values(jnp.asarray(vector)).items()}
+
+    def slopes(self, values: Mapping[str, float]) -> np.ndarray:
+        """Return d(natural)/d(unconstrained) for every name: 1 for parameters, the value for the prior's numbers."""
+        return np.array([1.0 if name in self.parameters else values[name] for name in self.names])
+
+
+def _reach(kernel: Kernel, nothing: float) -> float:
+    """Smallest ωℓ on a fine ladder at which the spectrum has fallen so far."""
+    scaled = np.linspace(0.0, LARGEST_REACH, 401)
+    density = np.asarray(kernel.spectral_density(jnp.asarray(scaled), {"length": 1.0}))
+    small = scaled[density < nothing * density[0]]
+    return float(small[0]) if small.size else LARGEST_REACH

@@ -1,0 +1,20 @@
+"""Fields as waves on periodic boxes: grids, features, integrators, and the motion of an equation."""
+
+from hiddenphysics.spectral.features import Features, Gauge, values_at
+from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes
+from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
+from hiddenphysics.spectral.motion import Motion
+
+__all__ = [
+    "INTEGRATORS",
+    "KROGSTAD",
+    "Box",
+    "Features",
+    "Fields",
+    "Gauge",
+    "Grid",
+    "Integrator",
+    "Modes",
+    "Motion",
+    "values_at",
+]

@@ -1,0 +1,248 @@
+"""`Motion`: the motion of an equation's fields on a periodic box, as a function that can be differentiated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import sympy
+
+from hiddenphysics.equation import (
+    TIME,
+    Equation,
+    System,
+    coordinate,
+    derivative_symbol,
+    evaluate,
+    field_name,
+    parameter,
+)
+from hiddenphysics.errors import ModelError
+from hiddenphysics.operators import Symbol
+from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes, TracedGrid
+from hiddenphysics.spectral.integrator import KROGSTAD, Integrator, act
+
+Parameters = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Motion:
+    """∂ₜû = L(k; λ) û + R(û, t; λ) for the Fourier modes û of F real fields.
+
+    L holds every term that is linear with constant coefficients and is integrated exactly; R holds the
+    others, evaluated at the points of a finer grid so that products do not alias, and is integrated with
+    order four. All methods are pure functions of arrays: they can be jitted, mapped, and differentiated in
+    modes and parameters, forwards and backwards.
+
+    Made by `Motion.of`. Hashed by value, so it can be a static argument.
+
+    Attributes
+    ----------
+    equation, grid
+        What moves, and where.
+    coupled
+        Whether L is a matrix for each wavenumber, or a number for each wavenumber and field.
+    integrator
+        How a step in time is taken.
+
+    Examples
+    --------
+    >>> motion = Motion.of("u_t + a*u*u_x - b*u_xx = 0", box=(-8, 8), shape=64)
+    >>> (x,) = motion.grid.points()
+    >>> u = motion.advance(jnp.exp(-(x[None] + 2) ** 2), {"a": 1.0, "b": 0.1}, duration=1.0, steps=20)
+    >>> u.shape
+    (1, 64)
+    """
+
+    equation: Equation
+    grid: Grid
+    coupled: bool
+    integrator: Integrator = KROGSTAD
+
+    @classmethod
+    def of(
+        cls,
+        equation: Equation | str,
+        box: Mapping[str, Sequence[float]] | Sequence[float],
+        shape: Mapping[str, int] | Sequence[int] | int,
+        *,
+        coupled: bool | None = None,
+        integrator: Integrator = KROGSTAD,
+    ) -> Motion:
+        """Prepare an equation for a box.
+
+        Parameters
+        ----------
+        equation
+            Every field needs a time derivative. Of second order in time, `u_tt + … = 0`, it is moved as the
+            system of `u` and `u_t`.
+        box
+            Coordinate -> (low, high); with one coordinate (low, high) alone. Its names are the coordinates
+            of an equation given as text.
+        shape
+            Coordinate -> number of points; one number is used for every coordinate.
+        coupled
+            Whether to treat L as matrices; by default where the linear part mixes fields.
+        integrator
+            How a step in time is taken; `INTEGRATORS` has those that are known by name.
+        """
+        if isinstance(equation, str):
+            named = tuple(box) if isinstance(box, Mapping) else None
+            equation = Equation.parse(equation, coordinates=named)
+        _check_evolves(equation.system)
+        grid = Grid(_box(equation.coordinates, box), _shape(equation.coordinates, shape))
+        return cls(equation, grid, equation.system.coupled or bool(coupled), integrator)
+
+    @classmethod
+    def over(cls, equation: Equation, shape: tuple[int, ...], ends: Any) -> Motion:
+        """Return the motion on a box whose ends (D, 2) may be traced."""
+        box = tuple((end[0], end[1]) for end in ends)
+        return cls(equation, TracedGrid(box, shape), equation.system.coupled)
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Names of the F fields of the state, in order: `u`, or `u` and `u_t`, or `h_re` and `h_im`."""
+        return self.equation.system.state
+
+    @cached_property
+    def _finer(self) -> Grid:
+        return self.grid.padded(self.equation.system.padding)
+
+    # ---- the right-hand side --------------------
+
+    def symbol(self, parameters: Parameters) -> jax.Array:
+        """L(k; λ), of shape (F, *modes), or (F, F, *modes) where `coupled`."""
+        numbers = self._numbers(parameters)
+        count = len(self.state)
+        total = jnp.zeros((count, count, *self.grid.modes_shape), complex)
+        for row, operator in enumerate(self.equation.system.linear):
+            for name, symbol, coefficient in operator:
+                factor = evaluate(coefficient, numbers, jnp)
+                values = factor * self._wave_factor(symbol, numbers)
+                total = total.at[row, self.state.index(name)].add(values)
+        if self.coupled:
+            return total
+        rows = jnp.arange(count)
+        return total[rows, rows]
+
+    def rest(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
+        """R(û, t; λ): nonlinear terms, variable coefficients, forcing."""
+        expressions = self.equation.system.rest
+        moving = [expr for expr in expressions if expr != 0]
+        if not moving:
+            return jnp.zeros_like(modes)
+        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
+        values = [jnp.broadcast_to(evaluate(expr, numbers, jnp), self._finer.shape) for expr in moving]
+        found = iter(self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer))
+        return jnp.stack([jnp.zeros_like(modes[0]) if expr == 0 else next(found) for expr in expressions])
+
+    def rate(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
+        """∂ₜû."""
+        return act(self.symbol(parameters), modes) + self.rest(modes, parameters, t)
+
+    # ---- motion --------------------
+
+    def weights(self, parameters: Parameters, dt: Any, most: Any = None) -> Any:
+        """Return what the integrator needs of L for steps of length dt; worth keeping while neither changes.
+
+        No wave grows faster than `most`, where that is given and L does not mix fields: parameters of an ill-posed
+        equation then stay finite on the way.
+        """
+        symbol = self.symbol(parameters)
+        if most is not None and not self.coupled:
+            symbol = jnp.minimum(symbol.real, most) + 1j * symbol.imag
+        return self.integrator.weights(symbol, jnp.asarray(dt), coupled=self.coupled)
+
+    def step(self, modes: Modes, parameters: Parameters, by: Any, t: Any = 0.0) -> Modes:
+        """One step of the length that the weights were made for."""
+        return self.integrator.step(modes, jnp.asarray(t), by, lambda now, at: self.rest(now, parameters, at))
+
+    @partial(jax.jit, static_argnames=("self", "steps"))
+    def run(self, modes: Modes, parameters: Parameters, duration: Any, steps: int, start: Any = 0.0) -> Modes:
+        """Modes after `duration`, in equal steps; `start` matters where the equation names t."""
+        dt = duration / steps
+        by = self.weights(parameters, dt)
+
+        def body(now: Modes, index: jax.Array) -> tuple[Modes, None]:
+            return self.step(now, parameters, by, start + index * dt), None
+
+        return jax.lax.scan(body, modes, jnp.arange(steps))[0]
+
+    def advance(
+        self,
+        fields: Fields,
+        parameters: Parameters,
+        duration: Any,
+        steps: int,
+        start: Any = 0.0,
+    ) -> Fields:
+        """Fields at the points after `duration`: what `run` does, from values to values."""
+        modes = self.run(self.grid.to_modes(fields), parameters, duration, steps, start)
+        return self.grid.to_fields(modes)
+
+    # ---- numbers for the expressions --------------------
+
+    def _numbers(self, parameters: Parameters) -> dict[sympy.Expr, Any]:
+        return {parameter(name): parameters[name] for name in self.equation.parameters}
+
+    def _places(self, t: Any) -> dict[sympy.Expr, Any]:
+        points = dict(zip(self.equation.coordinates, self._finer.points(), strict=True))
+        return {coordinate(TIME): t} | {coordinate(name): x for name, x in points.items()}
+
+    def _values(self, modes: Modes, parameters: Parameters) -> dict[sympy.Expr, jax.Array]:
+        """Fields and derivatives in R at the points of the finer grid."""
+        atoms = self.equation.system.rest_atoms
+        if not atoms:
+            return {}
+        numbers = self._numbers(parameters)
+        rows = [
+            modes[self.state.index(field_name(atom))]
+            * self._wave_factor(derivative_symbol(atom, self.equation.coordinates), numbers)
+            for atom in atoms
+        ]
+        values = self._finer.to_fields(self.grid.pad(jnp.stack(rows), self._finer))
+        return dict(zip(atoms, values, strict=True))
+
+    def _wave_factor(self, symbol: Symbol, numbers: Mapping[sympy.Expr, Any]) -> Any:
+        """τ(k) of a symbol whose orders may hold parameters, at the grid's wavenumbers."""
+        known = symbol.evaluate(lambda order: evaluate(order, numbers, jnp))
+        return known.at(self.grid.wavenumbers, jnp)
+
+
+def _check_evolves(system: System) -> None:
+    """Refuse fields that no equation moves: pressure, potentials."""
+    if system.idle:
+        raise ModelError(
+            f"The equation gives no time derivative of {', '.join(system.idle)}; the spectral simulator moves every "
+            f"field forward in time. Eliminate {', '.join(system.idle)} first, or write an equation for "
+            f"{system.idle[0]}_t."
+        )
+
+
+def _box(coordinates: Sequence[str], box: Mapping[str, Sequence[float]] | Sequence[float]) -> Box:
+    """Return (low, high) along each coordinate."""
+    if not isinstance(box, Mapping):
+        box = {coordinates[0]: box} if len(coordinates) == 1 else {}
+    sides = []
+    for name in coordinates:
+        if len(box) != len(coordinates) or name not in box or len(box[name]) != 2:
+            wanted = ", ".join(f"{c!r}: (-8, 8)" for c in coordinates)
+            raise ModelError(
+                f"The box does not give two ends for each of the coordinates {', '.join(coordinates)}, and "
+                f"for no other. Write box={{{wanted}}}."
+            )
+        low, high = box[name]
+        sides.append((float(low), float(high)))
+    return tuple(sides)
+
+
+def _shape(coordinates: Sequence[str], shape: Mapping[str, int] | Sequence[int] | int) -> tuple[int, ...]:
+    """Return the number of points along each coordinate."""
+    if isinstance(shape, Mapping):
+        numbers: list[Any] = [shape.get(name, 0) for name in coordinates]
+        return tuple(numbers)
+    return tuple(shape) if isinstance(shape, Sequence) else (shape,) * len(coordinates)
