@@ -28,7 +28,7 @@ _REAL_FUNCTIONS = {
     "sqrt": (sympy.sqrt, math.sqrt),
 }
 
-_ROUND_OFF = 1e-14  # a standard deviation below this part of its value is lost in the value's round-off
+_ROUND_OFF = 1e-14  # a standard deviation below this fraction of its value is lost in the value's round-off
 _PLAIN = range(-5, 7)  # decimal exponents of the value that are written without e
 
 
