@@ -127,7 +127,7 @@ def test_agrees_with_complex_numbers(text):
         return
     re, im, x = equation.field("h_re"), equation.field("h_im"), equation.coordinate("x")
     values = {re: 0.7, im: -0.4, re.diff(x): -0.3, im.diff(x): 0.9, equation.parameter("a"): 1.3}
-    found = [evaluate(equation.evolution[name], values, np) for name in ("h_re", "h_im")]
-    assert complex(*found) == pytest.approx(expected, rel=1e-9, abs=1e-9)
+    halves = [evaluate(equation.evolution[name], values, np) for name in ("h_re", "h_im")]
+    assert complex(*halves) == pytest.approx(expected, rel=1e-9, abs=1e-9)
     with suppress(EquationError):  # written out in real fields it may be too large to read
         assert Equation.parse(str(equation), coordinates=["x"]).evolution == equation.evolution

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hiddenphysics.equation import Equation, evaluate
-from hiddenphysics.equation.linearity import atoms_of
+from hiddenphysics.equation import Equation, atoms_of, evaluate
 from hiddenphysics.errors import EquationError
 
 relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
@@ -114,5 +113,5 @@ def _close(one, two):
         str(key) for e in (one, two) for key in atoms_of(e.evolution["u"]) | e.evolution["u"].free_symbols
     }
     values = {name: 0.7 + 0.13 * k for k, name in enumerate(sorted(names))}
-    found = [_number(e.evolution["u"], values) for e in (one, two)]
-    return not np.isfinite(found).all() or np.isclose(*found, rtol=1e-9)
+    both = [_number(e.evolution["u"], values) for e in (one, two)]
+    return not np.isfinite(both).all() or np.isclose(*both, rtol=1e-9)

@@ -72,24 +72,24 @@ def test_burgers():
     ],
 )  # fmt: skip
 def test_expression(text, expected):
-    found, objects = evolution(text)
-    assert sympy.expand(found - expected(**objects)) == 0
+    expr, objects = evolution(text)
+    assert sympy.expand(expr - expected(**objects)) == 0
 
 
 def test_numbers_that_functions_make_are_floats():
-    found, objects = evolution("u_t + sqrt(2)*u + 2^0.5 + exp(1)")
-    assert float(found.subs(objects["u"], 1)) == pytest.approx(2 * math.sqrt(2) + math.e, abs=1e-14)
+    expr, objects = evolution("u_t + sqrt(2)*u + 2^0.5 + exp(1)")
+    assert float(expr.subs(objects["u"], 1)) == pytest.approx(2 * math.sqrt(2) + math.e, abs=1e-14)
 
 
 def test_two_dimensions():
-    found, o = evolution("u_t + u_xy - lap(u)")
+    expr, o = evolution("u_t + u_xy - lap(u)")
     u, x, y = o["u"], o["x"], o["y"]
-    assert found == u.diff(x, y) - u.diff(x, 2) - u.diff(y, 2)
+    assert expr == u.diff(x, y) - u.diff(x, 2) - u.diff(y, 2)
 
 
 def test_laplacian_follows_the_coordinates_of_the_data():
-    found, o = evolution("u_t - lap(u)", coordinates=("x", "y", "z"))
-    assert found == -sum(o["u"].diff(c, 2) for c in (o["x"], o["y"], o["z"]))
+    expr, o = evolution("u_t - lap(u)", coordinates=("x", "y", "z"))
+    assert expr == -sum(o["u"].diff(c, 2) for c in (o["x"], o["y"], o["z"]))
 
 
 def test_names_with_subscripts_that_are_no_derivatives():
@@ -127,8 +127,8 @@ def test_bounds_in_text_and_keywords_intersect():
 
 
 def test_constants():
-    found, o = evolution("u_t - c^2*u_xx + k*u", constants={"c": 3, "k": 0.1})
-    assert found == -9 * o["u"].diff(o["x"], 2) + o["u"] / 10
+    expr, o = evolution("u_t - c^2*u_xx + k*u", constants={"c": 3, "k": 0.1})
+    assert expr == -9 * o["u"].diff(o["x"], 2) + o["u"] / 10
     assert Equation.parse("u_t + c*u; c > 0", constants={"c": 3}).parameters == ()
 
 
@@ -149,8 +149,8 @@ def test_no_space_at_all():
 
 
 def test_second_order_in_time():
-    found, o = evolution("u_tt + g*u_t - c*u_xx = 0")
-    assert found == o["g"] * o["u"].diff(o["t"]) - o["c"] * o["u"].diff(o["x"], 2)
+    expr, o = evolution("u_tt + g*u_t - c*u_xx = 0")
+    assert expr == o["g"] * o["u"].diff(o["t"]) - o["c"] * o["u"].diff(o["x"], 2)
     mixed = Equation.parse("u_tt = v; v_t = u_t")
     assert mixed.time_orders == {"u": 2, "v": 1}
     assert mixed.evolution["v"] == -mixed.field("u").diff(mixed.coordinate("t"))

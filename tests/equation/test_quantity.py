@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 import sympy
 
-from hiddenphysics.equation.names import coordinate, field, parameter
-from hiddenphysics.equation.quantity import read_quantity
+from hiddenphysics.equation import coordinate, field, parameter, read_quantity
 from hiddenphysics.errors import EquationError
 
 

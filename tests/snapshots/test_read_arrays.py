@@ -210,10 +210,10 @@ def test_xarray_with_two_coordinates() -> None:
 def test_xarray_at_fixed_scattered_points() -> None:
     values = np.arange(3.0 * 4).reshape(3, 4)
     places = {"x": ("point", [0.0, 1.0, 0.5, 0.2]), "y": ("point", [0.0, 0.3, 0.5, 0.7])}
-    found = read(xr.Dataset({"u": (("point", "t"), values.T)}, {"t": T} | places))
-    assert (found.coordinates, found.is_gridded) == (("x", "y"), True)
-    np.testing.assert_array_equal([s["u"] for s in found], values)
-    np.testing.assert_array_equal(found[2]["y"], places["y"][1])
+    snapshots = read(xr.Dataset({"u": (("point", "t"), values.T)}, {"t": T} | places))
+    assert (snapshots.coordinates, snapshots.is_gridded) == (("x", "y"), True)
+    np.testing.assert_array_equal([s["u"] for s in snapshots], values)
+    np.testing.assert_array_equal(snapshots[2]["y"], places["y"][1])
 
 
 def test_xarray_long() -> None:

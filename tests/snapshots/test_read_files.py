@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -13,9 +15,9 @@ import pytest
 import scipy.io
 import xarray as xr
 
+import hiddenphysics as hp
 from hiddenphysics.errors import DataError, MissingExtraError
-from hiddenphysics.snapshots import read
-from hiddenphysics.snapshots.readers.files import READERS
+from hiddenphysics.snapshots import READERS, Snapshot, Snapshots, read
 
 from .test_read_arrays import T, U, V, X, Y, assert_is_u, assert_is_v, long_table
 
@@ -217,6 +219,37 @@ def test_no_file_a_folder_and_an_unknown_ending(tmp_path: Path) -> None:
     (tmp_path / "a.xlsx").write_bytes(PNG)
     with pytest.raises(DataError, match=r"a.xlsx ends in .xlsx, .*known are .csv, .tsv, .*Convert it"):
         read(tmp_path / "a.xlsx")
+
+
+def read_lines(path: Path, columns: Mapping[str, str], missing: Literal["refuse", "drop"]) -> Snapshots:
+    """Read what somebody else's program writes: a line for each time, `0.5: 0=1.0 1=2.0`."""
+    if columns:
+        raise DataError("the names are fixed.")
+    snapshots = []
+    for line in path.read_text().splitlines():
+        t, _, values = line.partition(":")
+        x, u = zip(*(map(float, pair.split("=")) for pair in values.split()), strict=True)
+        snapshots.append(Snapshot(float(t), x, u, missing=missing))
+    return Snapshots(snapshots)
+
+
+def test_a_reader_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(READERS, "_things", dict(READERS))  # what is added here is gone after the test
+    path = tmp_path / "field.LINES"
+    path.write_text("0: 0=1 1=2\n1: 0=1.5 1=2.5 2=nan\n")
+    with pytest.raises(DataError, match=r"ends in \.LINES, .*\.netcdf and \.h5\. Convert it"):
+        hp.read(path)
+    READERS.add(".lines", read_lines)
+    np.testing.assert_array_equal(hp.read(path, missing="drop")[1]["u"], [1.5, 2.5])
+    with pytest.raises(DataError, match=r"^field\.LINES: u at t = 1 is NaN"):
+        hp.read(path)
+    with pytest.raises(DataError, match=r"^field\.LINES: the names are fixed"):
+        hp.read(path, columns={"u": "v"})
+    (tmp_path / "a.xlsx").write_bytes(PNG)
+    with pytest.raises(DataError, match=r"known are .*\.h5 and \.lines\. Convert it"):
+        hp.read(tmp_path / "a.xlsx")
+    with pytest.raises(DataError, match=r"There is a kind of file '\.lines' already"):
+        READERS.add(".lines", read_lines)
 
 
 def test_importing_the_room_stays_quick() -> None:

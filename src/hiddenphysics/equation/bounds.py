@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 
 import sympy
 
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.limits import MAX_ORDER, MAX_UNKNOWN_ORDER
-from hiddenphysics.equation.linearity import atoms_of
-from hiddenphysics.equation.lower import Lowering
+from hiddenphysics.equation.budget import MAX_ORDER
+from hiddenphysics.equation.expressions import atoms_of
+from hiddenphysics.equation.fractional_operators import MAX_UNKNOWN_ORDER, Fractional
+from hiddenphysics.equation.lowering import Lowering
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import BoundLine, Name, Node
 
@@ -21,18 +21,18 @@ EVERYTHING: Range = (-math.inf, math.inf)
 def bounded_names(lines: Iterable[BoundLine]) -> list[str]:
     """Names of the parameters that statements bound."""
     return [
-        part.name for line in lines for part in line.parts if isinstance(part, Name) and part.name != "pi"
+        node.name for line in lines for node in line.compared if isinstance(node, Name) and node.name != "pi"
     ]
 
 
 def read_bounds(lines: Iterable[BoundLine], lowering: Lowering) -> list[tuple[str, Range, int]]:
     """Name, range and place of every bound in the text."""
-    found = []
+    bounds = []
     for line in lines:
-        for left, sign, right in zip(line.parts[:-1], line.signs, line.parts[1:], strict=True):
+        for left, sign, right in zip(line.compared[:-1], line.signs, line.compared[1:], strict=True):
             smaller, larger = (left, right) if sign[0] == "<" else (right, left)
-            found.append(_bound(smaller, larger, line, lowering))
-    return found
+            bounds.append(_bound(smaller, larger, line, lowering))
+    return bounds
 
 
 def _bound(smaller: Node, larger: Node, line: BoundLine, lowering: Lowering) -> tuple[str, Range, int]:
@@ -65,7 +65,7 @@ def combine(ranges: Iterable[tuple[str, Range, int | None]]) -> dict[str, Range]
 
 def from_keywords(bounds: Mapping[str, tuple[float | None, float | None]]) -> list[tuple[str, Range, None]]:
     """Ranges given as `bounds={"b": (0, None)}`."""
-    found = []
+    ranges = []
     for name, bound in bounds.items():
         try:
             low, high = bound
@@ -77,19 +77,17 @@ def from_keywords(bounds: Mapping[str, tuple[float | None, float | None]]) -> li
                 f"the bounds of {name} are a pair of numbers or None, such as (0, None), not {bound!r:.60}"
             )
             raise PlacedError(None, message)
-        found.append((name, pair, None))
-    return found
+        ranges.append((name, pair, None))
+    return ranges
 
 
 def within_orders(given: Mapping[str, Range], exprs: Iterable[sympy.Expr]) -> dict[str, Range]:
     """Complete the ranges of parameters that are orders of fractional operators: 0 ≤ α ≤ `MAX_UNKNOWN_ORDER`.
 
-    A limit that was given must lie inside; one that was not becomes the end of that range. An order that is a straight
-    line in one parameter, such as 2 s + 1, bounds that; other expressions bound nothing.
+    A bound that was given must lie inside; where none was, the end of that range is the bound. An order that is a
+    straight line in one parameter, such as 2 s + 1, bounds that parameter; other expressions bound nothing.
     """
-    allowed = combine(
-        (name, limits, None) for name, limits in map(_range_of_parameter, _orders(exprs)) if name
-    )
+    allowed = combine((name, ends, None) for name, ends in map(_range_of_parameter, _orders(exprs)) if name)
     for name, (low, high) in allowed.items():
         own = given.get(name, EVERYTHING)
         if (math.isfinite(own[0]) and not low <= own[0] <= high) or (

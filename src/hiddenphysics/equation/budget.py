@@ -1,4 +1,7 @@
-"""The size of a SymPy expression, checked before SymPy is asked to do something that could take forever."""
+"""How large the expressions of an equation may become.
+
+Their size is checked before SymPy is asked to do something that could take forever.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +11,25 @@ from math import comb, prod
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.expand import fold_numbers, multiply_out
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.limits import MAX_BITS, MAX_ORDER, MAX_POWER, MAX_TERMS, MAX_WORK
+from hiddenphysics.equation.expressions import FUNCTIONS, multiply_out
+from hiddenphysics.equation.fractional_operators import Fractional
 from hiddenphysics.equation.names import TIME, coordinate
+from hiddenphysics.equation.numbers import fold_numbers
 from hiddenphysics.equation.source import PlacedError
 
-_FUNCTIONS = (sympy.sin, sympy.cos, sympy.exp, sympy.log, sympy.tanh, sympy.Abs, sympy.sign)
+# Generous for any PDE, and small enough that no text costs seconds or gigabytes.
+MAX_BITS = 1024  # numerator and denominator of an exact number
+MAX_POWER = 20  # absolute value of a numeric exponent
+MAX_ORDER = 12  # derivatives in one factor
+MAX_TERMS = 500  # of the multiplied-out equation
+MAX_WORK = 12_000  # SymPy nodes visited while an equation is built
+MAX_COUPLED = 64  # terms in the determinant of the matrix before coupled time derivatives
 
-DERIVATIVE = 3
-"""Work of a derivative in visits, by the clock: SymPy builds every product anew, sorts it and multiplies it out."""
+DERIVATIVE_WORK = 3
+"""Work of a derivative, in visits of a node: by the clock a chain rule takes SymPy three times what its nodes count.
+
+SymPy builds every product anew, sorts it and multiplies it out.
+"""
 
 _TOO_MANY = f"multiplied out, this has more than {MAX_TERMS} terms: too large"
 
@@ -48,7 +60,7 @@ class Budget:
             )
         # Differentiating a product of k factors makes k products of k factors, which are then multiplied out.
         for node in sympy.preorder_traversal(expr):
-            self.spend(DERIVATIVE * len(node.args) ** 2, at)
+            self.spend(DERIVATIVE_WORK * len(node.args) ** 2, at)
         return self.expanded(expr.diff(symbol), at)
 
     def spend(self, work: int, at: int | None) -> None:
@@ -77,7 +89,7 @@ class Budget:
             return prod(below)
         if expr.is_Pow:
             return _power_terms(expr, below[0], at)
-        if isinstance(expr, _FUNCTIONS):
+        if expr.func in FUNCTIONS:
             return _inside(below[0], at)
         raise PlacedError(at, _refusal(expr))
 

@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
+from typing import Generic, TypeVar
 
 import sympy
 
 from hiddenphysics.equation import names
-from hiddenphysics.equation.analyse import analyse
-from hiddenphysics.equation.canonical import to_tree
-from hiddenphysics.equation.explain import explain
-from hiddenphysics.equation.fractional import Fractional
-from hiddenphysics.equation.frozen import FrozenMapping
-from hiddenphysics.equation.linearity import atoms_of, is_linear
-from hiddenphysics.equation.printing import Printer
-from hiddenphysics.equation.reader import read
+from hiddenphysics.equation.analysis import analyse
+from hiddenphysics.equation.complex_parts import part_names
+from hiddenphysics.equation.explanation import explain
+from hiddenphysics.equation.expressions import atoms_of, is_linear
+from hiddenphysics.equation.fractional_operators import Fractional
+from hiddenphysics.equation.grammar import read
+from hiddenphysics.equation.printing import Latex, Printer, Read, Style, Typed
 from hiddenphysics.equation.source import PlacedError, Source
-from hiddenphysics.equation.styles import Latex, Read, Style, Typed
 from hiddenphysics.equation.system import System
-from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum
+from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum, to_tree
 
 Values = Mapping[str, tuple[float, float | None]]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -127,21 +128,21 @@ class Equation:
                 names.check_name(name, role)
         try:
             lines = read(source)
-            found = analyse(lines, given, coordinates, known, ranges)
+            analysis = analyse(lines, given, coordinates, known, ranges)
         except PlacedError as problem:
             raise source.error(problem) from None
         return cls(
             text=text,
             given=given,
-            coordinates=found.vocabulary.coordinates,
-            fields=found.fields,
-            complex_fields=FrozenMapping({h: names.parts(h) for h in found.vocabulary.complex_fields}),
-            parameters=found.parameters,
+            coordinates=analysis.vocabulary.coordinates,
+            fields=analysis.fields,
+            complex_fields=FrozenMapping({h: part_names(h) for h in analysis.vocabulary.complex_fields}),
+            parameters=analysis.parameters,
             constants=FrozenMapping(known),
-            bounds=FrozenMapping(found.bounds),
-            definitions=FrozenMapping(found.definitions),
-            evolution=FrozenMapping(found.evolution.right),
-            time_orders=FrozenMapping(found.evolution.orders),
+            bounds=FrozenMapping(analysis.bounds),
+            definitions=FrozenMapping(analysis.definitions),
+            evolution=FrozenMapping(analysis.evolution.right),
+            time_orders=FrozenMapping(analysis.evolution.orders),
             _lines=tuple(line for line in lines if isinstance(line, EquationLine)),
         )
 
@@ -181,12 +182,12 @@ class Equation:
         """Order of the highest spatial derivative in the evolution equations; fractional ones do not count."""
         atoms = {atom for expr in self.evolution.values() for atom in atoms_of(expr)}
         time = names.coordinate(names.TIME)
-        found = [
+        orders = [
             sum(int(count) for symbol, count in atom.variable_count if symbol != time)
             for atom in atoms
             if isinstance(atom, sympy.Derivative)
         ]
-        return max(found, default=0)
+        return max(orders, default=0)
 
     @property
     def fractional(self) -> tuple[str, ...]:
@@ -253,6 +254,30 @@ class Equation:
     def _print(self, style: Style, values: Values) -> str:
         printer = Printer(style, values)
         return "\n".join(printer.line(line) for line in self._lines)
+
+
+class FrozenMapping(Mapping[Key, Value], Generic[Key, Value]):
+    """An immutable mapping that keeps its order and is equal, and hashes, by value."""
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: Mapping[Key, Value] | None = None) -> None:
+        self._items = dict(items or {})
+
+    def __getitem__(self, key: Key) -> Value:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self._items.items()))
+
+    def __repr__(self) -> str:
+        return repr(self._items)
 
 
 def _restore(

@@ -11,10 +11,8 @@ from sympy.core.function import AppliedUndef
 from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
-from hiddenphysics.equation.budget import Budget
-from hiddenphysics.equation.expand import multiply_out
-from hiddenphysics.equation.limits import MAX_COUPLED
-from hiddenphysics.equation.linearity import atoms_of, field_name
+from hiddenphysics.equation.budget import MAX_COUPLED, Budget
+from hiddenphysics.equation.expressions import atoms_of, field_name, multiply_out
 from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.source import PlacedError
 
@@ -63,12 +61,12 @@ def time_order(atom: sympy.Derivative) -> int:
 
 def _time_orders(residuals: Sequence[Residual], fields: Sequence[str]) -> dict[str, int]:
     """Highest time derivative of each evolving field, in the order of `fields`."""
-    found: dict[str, int] = {}
+    orders: dict[str, int] = {}
     for residual in residuals:
         for atom in residual.expr.atoms(sympy.Derivative):
             name = field_name(atom)
-            found[name] = max(found.get(name, 0), time_order(atom))
-    return {name: found[name] for name in fields if found.get(name)}
+            orders[name] = max(orders.get(name, 0), time_order(atom))
+    return {name: orders[name] for name in fields if orders.get(name)}
 
 
 @dataclass(frozen=True)

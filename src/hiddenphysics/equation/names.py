@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import sympy
 
-from hiddenphysics.equation.limits import MAX_NAME
+from hiddenphysics.equation.source import MAX_NAME
 from hiddenphysics.errors import EquationError
 
 TIME = "t"
@@ -68,11 +68,6 @@ def field(name: str, coordinates: Sequence[str]) -> sympy.Expr:
     """Return the real function `name(t, *coordinates)`."""
     arguments = [_symbol(TIME), *(_symbol(c) for c in coordinates)]
     return sympy.Function(_checked(name), real=True)(*arguments)
-
-
-def parts(name: str) -> tuple[str, str]:
-    """Names of the real and the imaginary part of a complex field."""
-    return f"{name}_re", f"{name}_im"
 
 
 def _symbol(name: str) -> sympy.Symbol:

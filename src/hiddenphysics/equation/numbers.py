@@ -1,19 +1,23 @@
-"""Numbers: exact where they are typed, floating point where a function makes them; always of bounded size.
+"""Numbers as they are typed, and as they are written with their uncertainty.
 
-Exact arithmetic on huge numbers and SymPy's numeric evaluation of towers such as exp(exp(exp(9))) are the two
-ways a short text could take forever. Neither happens: literals have a range, functions of numbers are floats.
+Typed numbers are exact, functions of numbers are floating point, and all are of bounded size. Exact arithmetic on
+huge numbers and SymPy's numeric evaluation of towers such as exp(exp(exp(9))) are the two ways a short text could
+take forever. Neither happens: literals have a range, functions of numbers are floats.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import ROUND_HALF_EVEN, Decimal
 from fractions import Fraction
+from functools import partial
 
 import sympy
 
-from hiddenphysics.equation.limits import MAX_MAGNITUDE
 from hiddenphysics.equation.source import PlacedError
+
+MAX_MAGNITUDE = 1e100  # a number lies between 1/this and this, or is 0
 
 _REAL_FUNCTIONS = {
     "sin": (sympy.sin, math.sin),
@@ -23,6 +27,9 @@ _REAL_FUNCTIONS = {
     "tanh": (sympy.tanh, math.tanh),
     "sqrt": (sympy.sqrt, math.sqrt),
 }
+
+_ROUND_OFF = 1e-14  # a standard deviation below this fraction of its value is lost in the value's round-off
+_PLAIN = range(-5, 7)  # decimal exponents of the value that are written without e
 
 
 def literal(text: str, at: int) -> sympy.Rational:
@@ -69,6 +76,16 @@ def fold_power(base: sympy.Expr, exponent: sympy.Expr, at: int) -> sympy.Rationa
     return fold(lambda: math.pow(float(base), float(exponent)), at, f"{base}^({exponent})")
 
 
+def fold_numbers(expr: sympy.Expr, at: int | None) -> sympy.Expr:
+    """Make floats of the roots that SymPy draws out, `sqrt(2*u)` to `sqrt(2)*sqrt(u)`, as `sqrt(2)` typed is one."""
+    numbers = {
+        node: fold(partial(float, node), at, str(node))
+        for node in expr.atoms(sympy.Pow, sympy.Function)
+        if node.is_number and not (node.is_Pow and node.exp.is_Integer)
+    }
+    return expr.xreplace(numbers) if numbers else expr
+
+
 def fold(compute: Callable[[], float], at: int | None, shown: str) -> sympy.Rational:
     """Compute a number in floating point; refuse what is not finite or not real."""
     try:
@@ -86,3 +103,47 @@ def _check_range(value: float, at: int | None, shown: str) -> None:
         raise PlacedError(
             at, f"the number {shown:.60} is too large or too small (1e-100 to 1e100 are supported)"
         )
+
+
+def format_uncertain(value: float, std: float | None) -> str:
+    """Write `value` with two significant digits of its standard deviation: 1.038(14) means 1.038 ± 0.014.
+
+    Without a usable `std` (None, NaN, 0 or lost in the round-off of `value`) the value has six significant
+    digits and no bracket; an infinite one shows as `(inf)`.
+
+    Examples
+    --------
+    >>> format_uncertain(1.0379, 0.0142), format_uncertain(12.4, 31), format_uncertain(1234, 151)
+    ('1.038(14)', '12(31)', '1230(150)')
+    >>> format_uncertain(1.234e-9, 4.5e-10), format_uncertain(0.1, None)
+    ('1.23(45)e-09', '0.1')
+    """
+    if std is None or math.isnan(std) or not math.isfinite(value) or abs(std) <= _ROUND_OFF * abs(value):
+        return f"{value:.6g}"
+    if math.isinf(std):
+        return f"{value:.6g}(inf)"
+    exact, spread = Decimal(repr(float(value))), Decimal(repr(abs(float(std))))
+    last = _last_digit(spread)
+    # Whichever is larger decides: 0.001(31.0) and 31.0(0.001) are both written around their leading digit.
+    leading = max(exact.adjusted() if exact else last, spread.adjusted())
+    if leading in _PLAIN and last < _PLAIN.stop:
+        return _digits(exact, spread, last)
+    return f"{_digits(exact.scaleb(-leading), spread.scaleb(-leading), last - leading)}e{leading:+03d}"
+
+
+def _last_digit(spread: Decimal) -> int:
+    """Power of ten of the second significant digit, after rounding (0.0996 rounds to 0.10)."""
+    return Decimal(f"{spread:.1e}").adjusted() - 1
+
+
+def _digits(value: Decimal, spread: Decimal, last: int) -> str:
+    """`value` rounded to 10^last, `spread` in units of the last digit shown."""
+    rounded = _round(value, last)
+    if last >= 0:
+        return f"{int(rounded)}({int(_round(spread, last))})"
+    shown = int(_round(spread, last).scaleb(-last))
+    return f"{rounded:f}({shown})"
+
+
+def _round(value: Decimal, last: int) -> Decimal:
+    return value.scaleb(-last).quantize(Decimal(1), rounding=ROUND_HALF_EVEN).scaleb(last)

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import sympy
 
-from hiddenphysics.equation.linearity import atoms_of, slopes
-from hiddenphysics.equation.lower import Lowering
+from hiddenphysics.equation.expressions import atoms_of, slopes
+from hiddenphysics.equation.grammar import read
+from hiddenphysics.equation.lowering import Lowering
 from hiddenphysics.equation.names import TIME, is_reserved
 from hiddenphysics.equation.numbers import constant
-from hiddenphysics.equation.reader import read
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.tree import EquationLine, Name, walk
 from hiddenphysics.equation.vocabulary import Vocabulary

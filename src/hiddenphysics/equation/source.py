@@ -1,15 +1,21 @@
-"""The text as typed, and errors that point into it."""
+"""The text as typed, how large it may be, and errors that point into it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hiddenphysics.equation.limits import MAX_TEXT
 from hiddenphysics.errors import EquationError
+
+# How large a text may be: generous for any PDE, and small enough that no text costs seconds or gigabytes.
+MAX_TEXT = 10_000  # characters of the whole text
+MAX_STATEMENTS = 100
+MAX_DEPTH = 32  # nesting of functions, powers and signs; bounds every recursion in this room
+MAX_NAME = 64  # characters of one name
+MAX_LITERAL = 400  # characters of one number
 
 # One character for one character, so that positions in the normalised text are positions in the user's text.
 _SIGNS = str.maketrans({"−": "-", "·": "*", "×": "*"})
-_CLIP = 72
+_CLIP = 72  # characters of a line that an error shows
 
 
 class PlacedError(Exception):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.atoms import derivative_symbol
-from hiddenphysics.equation.frozen import FrozenMapping
-from hiddenphysics.equation.linearity import atoms_of, field_name, slopes
+from hiddenphysics.equation.expressions import atoms_of, derivative_symbol, field_name, slopes
 from hiddenphysics.equation.names import TIME, coordinate, field
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.operators import Operator, Symbol
@@ -35,7 +34,7 @@ def velocity(name: str, times: int = 1) -> str:
     return f"{name}_{TIME * times}" if times else name
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class System:
     """∂ₜh + N_h = 0 for every field h of the state. Made once by an equation: `Equation.system`.
 
@@ -49,7 +48,7 @@ class System:
     """
 
     equation: Equation
-    rates: FrozenMapping[str, sympy.Expr]
+    rates: Mapping[str, sympy.Expr]
 
     @classmethod
     def of(cls, equation: Equation) -> System:
@@ -60,7 +59,7 @@ class System:
             for m in range(1, order):
                 rates[velocity(name, m - 1)] = -field(velocity(name, m), equation.coordinates)
             rates[velocity(name, order - 1)] = _with_velocities(right, equation)
-        return cls(equation, FrozenMapping(rates))
+        return cls(equation, MappingProxyType(rates))
 
     @property
     def state(self) -> tuple[str, ...]:

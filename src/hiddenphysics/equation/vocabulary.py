@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from hiddenphysics.equation.complex_parts import part_names
 from hiddenphysics.equation.names import (
     COMPLEX_PARTS,
     ELEMENTARY,
@@ -14,7 +15,6 @@ from hiddenphysics.equation.names import (
     SPACE,
     TIME,
     is_reserved,
-    parts,
     split_derivative,
 )
 from hiddenphysics.equation.source import PlacedError
@@ -45,9 +45,9 @@ class Vocabulary:
     equations: tuple[EquationLine, ...]
 
     @property
-    def part_names(self) -> dict[str, tuple[str, int]]:
-        """`h_re` -> (`h`, 0), `h_im` -> (`h`, 1)."""
-        return {part: (name, k) for name in self.complex_fields for k, part in enumerate(parts(name))}
+    def parts(self) -> frozenset[str]:
+        """Names of the real fields that are a part of a complex one: `h_re` and `h_im` for `h`."""
+        return frozenset(part for name in self.complex_fields for part in part_names(name))
 
     def split(self, name: str) -> tuple[str, str]:
         """Return base and letters of derivative of a name of this system."""
@@ -80,10 +80,10 @@ def survey(
     plain = names.plain(lines)
     complex_fields, by_parts = _complex(lines, given, {**differentiated, **defined}, set(plain))
     _check_given(given, set(plain) | by_parts)
-    part_names = {part for name in complex_fields for part in parts(name)}
-    known = (differentiated.keys() | defined.keys() | set(given)) - part_names
+    parts = {part for name in complex_fields for part in part_names(name)}
+    known = (differentiated.keys() | defined.keys() | set(given)) - parts
     fields = tuple(name for name in plain if name in known)
-    parameters = {n: at for n, at in plain.items() if n not in known and n not in part_names}
+    parameters = {n: at for n, at in plain.items() if n not in known and n not in parts}
     _check_misspelt(parameters | {name: plain[name] for name in defined}, fields, names.whole)
     _check_fractions(lines)
     return Vocabulary(
@@ -131,19 +131,19 @@ class _Names:
         if not isinstance(line.left, Name) or line.right is None or line.left.name in self.whole:
             return False
         base, letters = self.split(line.left)
-        found = list(self.derivatives(line.right))
-        if letters or is_reserved(base) or not found:
+        derivatives = list(self.derivatives(line.right))
+        if letters or is_reserved(base) or not derivatives:
             return False
-        return all(other != base and TIME not in along for other, along in found)
+        return all(other != base and TIME not in along for other, along in derivatives)
 
     def plain(self, lines: Sequence[EquationLine]) -> dict[str, int]:
         """Every name that is no coordinate and no constant of nature, with its first place, in order."""
-        found: dict[str, int] = {}
+        places: dict[str, int] = {}
         for line in lines:
             for node in walk(*line.sides):
                 if isinstance(node, Name) and not is_reserved(base := self.split(node)[0]):
-                    found.setdefault(base, node.at)
-        return found
+                    places.setdefault(base, node.at)
+        return places
 
     def axes(self, lines: Sequence[EquationLine]) -> Iterator[tuple[str, str, int]]:
         """Every use of a coordinate: its letter, the verb, the place."""
@@ -161,7 +161,7 @@ def _complex(
     lines: Sequence[EquationLine], given: Sequence[str], candidates: Iterable[str], plain: set[str]
 ) -> tuple[set[str], set[str]]:
     """Complex fields, and the names in `given` that are parts of one."""
-    stems = {part: name for name in plain for part in parts(name)}
+    stems = {part: name for name in plain for part in part_names(name)}
     by_parts = {name for name in given if name in stems and name not in plain}
     explicit = {stems[name] for name in by_parts}
     if not any(_mentions_complex(node) for line in lines for node in walk(*line.sides)):
@@ -187,9 +187,9 @@ def _check_given(given: Sequence[str], known: set[str]) -> None:
             raise PlacedError(None, f"there are data for '{name}', but the equation has no such field{hint}")
 
 
-def _check_misspelt(found: dict[str, int], fields: Sequence[str], whole: frozenset[str]) -> None:
+def _check_misspelt(places: dict[str, int], fields: Sequence[str], whole: frozenset[str]) -> None:
     """Refuse what is almost surely a misspelt derivative: silently it would become a new name."""
-    for name, at in found.items():
+    for name, at in places.items():
         leibniz = _LEIBNIZ.fullmatch(name)
         glued = next((f for f in fields if re.fullmatch(re.escape(f) + "[txyz]+", name)), None)
         if name in whole or not (leibniz or glued):

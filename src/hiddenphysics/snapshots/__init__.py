@@ -1,8 +1,8 @@
 """Measured data: checked, immutable arrays with times, and readers for files and labelled arrays. No JAX."""
 
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers import read
+from hiddenphysics.snapshots.columns import deviation_name
+from hiddenphysics.snapshots.readers import READERS, Reader, read
 from hiddenphysics.snapshots.snapshot import Snapshot
-from hiddenphysics.snapshots.uncertainty import name_of as deviation_name
 
-__all__ = ["Snapshot", "Snapshots", "deviation_name", "read"]
+__all__ = ["READERS", "Reader", "Snapshot", "Snapshots", "deviation_name", "read"]

@@ -8,9 +8,9 @@ from itertools import pairwise
 import numpy as np
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.parts import IM, RE
+from hiddenphysics.snapshots.columns import IM, RE
+from hiddenphysics.snapshots.sentences import names, number
 from hiddenphysics.snapshots.snapshot import Snapshot
-from hiddenphysics.snapshots.words import names, number
 
 
 def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import agreement, sampling, summary, uncertainty
-from hiddenphysics.snapshots.nearest import nearest
-from hiddenphysics.snapshots.parts import IM, RE
+from hiddenphysics.snapshots import sampling
+from hiddenphysics.snapshots.agreement import agreed
+from hiddenphysics.snapshots.columns import IM, RE, deviation_name
 from hiddenphysics.snapshots.sampling import Predicate
+from hiddenphysics.snapshots.sentences import headline, names, number, paragraph
 from hiddenphysics.snapshots.snapshot import Snapshot
-from hiddenphysics.snapshots.words import names, number
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,7 +43,7 @@ class Snapshots(Sequence[Snapshot]):
     __slots__ = ("_snapshots",)
 
     def __init__(self, snapshots: Iterable[Snapshot]) -> None:
-        self._snapshots = agreement.agreed(snapshots)
+        self._snapshots = agreed(snapshots)
 
     @overload
     def __getitem__(self, index: int) -> Snapshot: ...
@@ -60,7 +60,7 @@ class Snapshots(Sequence[Snapshot]):
         return iter(self._snapshots)
 
     def __repr__(self) -> str:
-        return f"Snapshots({summary.headline(self)})"
+        return f"Snapshots({headline(self)})"
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -115,7 +115,7 @@ class Snapshots(Sequence[Snapshot]):
             Largest accepted distance. By default 1 % of the smallest gap between the available times: enough
             for the digits lost in writing a file, too little to take a neighbour by mistake.
         """
-        return Snapshots(self._snapshots[i] for i in nearest(self.times, times, tolerance))
+        return Snapshots(self._snapshots[i] for i in sampling.nearest(self.times, times, tolerance))
 
     def subsample(self, counts: int | Sequence[int], seed: int) -> Snapshots:
         """Draw points at random without replacement, other points in each snapshot.
@@ -159,12 +159,12 @@ class Snapshots(Sequence[Snapshot]):
                 f"Renaming would leave two fields of one name: {names(titles)}. Choose other names."
             )
         chosen = dict(zip(self.fields, titles, strict=True))
-        chosen |= {uncertainty.name_of(old): uncertainty.name_of(new) for old, new in chosen.items()}
+        chosen |= {deviation_name(old): deviation_name(new) for old, new in chosen.items()}
         return Snapshots(s.replace(fields={chosen[name]: s[name] for name in s.columns}) for s in self)
 
     def describe(self) -> str:
         """Say in a few sentences what is here: fields, times, points, ranges."""
-        return summary.paragraph(self)
+        return paragraph(self)
 
     def to_table(self) -> pd.DataFrame:
         """Return one row per point: t, coordinates, fields, known deviations; `read` takes it back."""

@@ -11,8 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import checks, parts, uncertainty
-from hiddenphysics.snapshots.words import names, number, plural
+from hiddenphysics.snapshots import validation
+from hiddenphysics.snapshots.columns import (
+    complex_names,
+    deviation_name,
+    field_of,
+    other_part,
+    split_complex,
+    split_deviations,
+)
+from hiddenphysics.snapshots.sentences import names, number, plural
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -69,7 +77,7 @@ class Snapshot:
     stds: Mapping[str, NDArray[np.float64]]
 
     def __init__(
-        self, t: float, *arrays: ArrayLike, missing: checks.Missing = "refuse", **named: ArrayLike
+        self, t: float, *arrays: ArrayLike, missing: validation.Missing = "refuse", **named: ArrayLike
     ) -> None:
         coordinates, fields = _tell_apart(arrays, named)
         self._fill(t, coordinates, fields, missing)
@@ -81,9 +89,9 @@ class Snapshot:
         coordinates: Mapping[str, ArrayLike],
         fields: Mapping[str, ArrayLike],
         *,
-        missing: checks.Missing = "refuse",
+        missing: validation.Missing = "refuse",
     ) -> Snapshot:
-        """Build from columns by name, for names known only when the program runs; same checks."""
+        """Build from columns by name, for names known only when the program runs; same validation."""
         snapshot = cls.__new__(cls)
         snapshot._fill(t, coordinates, fields, missing)
         return snapshot
@@ -93,17 +101,17 @@ class Snapshot:
         t: float,
         coordinates: Mapping[str, ArrayLike],
         fields: Mapping[str, ArrayLike],
-        missing: checks.Missing,
+        missing: validation.Missing,
     ) -> None:
-        t = checks.time_of(t)
-        axes = checks.coordinate_names(coordinates)
-        checks.field_names(fields)
-        columns = {name: checks.real(name, checks.vector(name, coordinates[name])) for name in axes}
-        columns |= {name: checks.vector(name, value) for name, value in fields.items()}
-        checks.same_lengths(columns)
-        columns = checks.finite_points(columns, missing, t)
+        t = validation.time_of(t)
+        axes = validation.coordinate_names(coordinates)
+        validation.field_names(fields)
+        columns = {name: validation.real(name, validation.vector(name, coordinates[name])) for name in axes}
+        columns |= {name: validation.vector(name, value) for name, value in fields.items()}
+        validation.same_lengths(columns)
+        columns = validation.finite_points(columns, missing, t)
         points = np.stack([columns[name] for name in axes], axis=-1)
-        checks.distinct_points(axes, points, t)
+        validation.distinct_points(axes, points, t)
         self._set(t, axes, points, {name: columns[name] for name in fields})
 
     def _set(
@@ -113,9 +121,9 @@ class Snapshot:
         points: NDArray[np.float64],
         fields: Mapping[str, NDArray[Any]],
     ) -> None:
-        fields, stds = uncertainty.split(fields)
-        pairs = parts.split(fields)
-        values = np.stack([array for _, array in pairs])
+        fields, stds = split_deviations(fields)
+        real_fields = split_complex(fields)
+        values = np.stack([array for _, array in real_fields])
         for array in (points, values, *stds.values()):
             array.flags.writeable = False
         # The class is frozen, so that nobody assigns by accident; its own constructor has to go around that.
@@ -123,11 +131,11 @@ class Snapshot:
         put(self, "t", t)
         put(self, "coordinates", coordinates)
         put(self, "points", points)
-        put(self, "fields", checks.field_names(name for name, _ in pairs))
+        put(self, "fields", validation.field_names(name for name, _ in real_fields))
         put(self, "values", values)
         put(self, "stds", MappingProxyType(stds))
         for name, row in zip(self.fields, self.values, strict=True):
-            checks.moderate(name, row)
+            validation.moderate(name, row)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The mapping of deviations cannot be copied to another process; the columns can, and are checked again there.
@@ -140,14 +148,16 @@ class Snapshot:
         The points are shared, not copied and not checked again, which is what makes recordings on a fixed
         grid quick to load. Non-finite values are refused.
         """
-        t = self.t if t is None else checks.time_of(t)
+        t = self.t if t is None else validation.time_of(t)
         new: Mapping[str, ArrayLike] = (
             {name: self[name] for name in self.columns} if fields is None else fields
         )
-        checks.field_names(new)
-        columns = {"points": self.points} | {name: checks.vector(name, value) for name, value in new.items()}
-        checks.same_lengths(columns)
-        columns = checks.finite_points({name: columns[name] for name in new}, "refuse", t)
+        validation.field_names(new)
+        columns = {"points": self.points} | {
+            name: validation.vector(name, value) for name, value in new.items()
+        }
+        validation.same_lengths(columns)
+        columns = validation.finite_points({name: columns[name] for name in new}, "refuse", t)
         snapshot = type(self).__new__(type(self))
         snapshot._set(t, self.coordinates, self.points, columns)
         return snapshot
@@ -164,12 +174,12 @@ class Snapshot:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of all that was measured: the fields, then the known standard deviations `u_std`."""
-        return (*self.fields, *(uncertainty.name_of(field) for field in self.stds))
+        return (*self.fields, *(deviation_name(field) for field in self.stds))
 
     @property
     def complex_fields(self) -> tuple[str, ...]:
         """Names of the complex fields: `h` where `fields` holds `h_re` and `h_im`."""
-        return parts.complex_names(self.fields)
+        return complex_names(self.fields)
 
     @property
     def constant_fields(self) -> tuple[str, ...]:
@@ -180,7 +190,7 @@ class Snapshot:
         """
         flat = {name for name, row in zip(self.fields, self.values, strict=True) if np.ptp(row) == 0}
         varied = set(self.fields) - flat
-        return tuple(name for name in self.fields if name in flat and _twin(name) not in varied)
+        return tuple(name for name in self.fields if name in flat and other_part(name) not in varied)
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """Values of a field or of a coordinate at all points, shape (N,), read-only."""
@@ -190,8 +200,8 @@ class Snapshot:
         if name in self.coordinates:
             column: NDArray[np.float64] = self.points[:, self.coordinates.index(name)]
             return column
-        if uncertainty.field_of(name) in self.stds:
-            return self.stds[uncertainty.field_of(name)]
+        if field_of(name) in self.stds:
+            return self.stds[field_of(name)]
         raise DataError(
             f"This snapshot has no {name!r}; it has the coordinates {names(self.coordinates)} and the fields"
             f" {names(self.fields)}."
@@ -213,26 +223,19 @@ def _tell_apart(
     arrays: tuple[ArrayLike, ...], named: Mapping[str, ArrayLike]
 ) -> tuple[dict[str, ArrayLike], dict[str, ArrayLike]]:
     """Sort the arguments of `Snapshot` into coordinates and fields."""
-    coordinates = {name: value for name, value in named.items() if name in checks.COORDINATES}
-    fields = {name: value for name, value in named.items() if name not in checks.COORDINATES}
+    coordinates = {name: value for name, value in named.items() if name in validation.COORDINATES}
+    fields = {name: value for name, value in named.items() if name not in validation.COORDINATES}
     if arrays and not fields:
         *arrays_of_space, fields["u"] = arrays
     else:
         arrays_of_space = list(arrays)
-    if len(arrays_of_space) > len(checks.COORDINATES):
+    if len(arrays_of_space) > len(validation.COORDINATES):
         raise DataError(
             f"{len(arrays_of_space)} arrays were given as coordinates; there are at most three, x, y and z."
             " Name the fields, as in Snapshot(t, x, u=u, v=v)."
         )
-    for name, value in zip(checks.COORDINATES, arrays_of_space, strict=False):
+    for name, value in zip(validation.COORDINATES, arrays_of_space, strict=False):
         if name in coordinates:
             raise DataError(f"The coordinate {name} was given twice, by position and by name. Give it once.")
         coordinates[name] = value
     return coordinates, fields
-
-
-def _twin(name: str) -> str:
-    """Name of the other part of a complex field; for other names, a name that no field has."""
-    if name.endswith(parts.RE):
-        return name.removesuffix(parts.RE) + parts.IM
-    return name.removesuffix(parts.IM) + parts.RE if name.endswith(parts.IM) else ""

@@ -1,5 +1,5 @@
 """`read`: snapshots from a file, a table, labelled arrays or plain arrays."""
 
-from hiddenphysics.snapshots.readers.dispatch import Source, read
+from hiddenphysics.snapshots.readers.dispatch import READERS, Reader, read
 
-__all__ = ["Source", "read"]
+__all__ = ["READERS", "Reader", "read"]

@@ -1,35 +1,56 @@
-"""Choose the reader for what the user has."""
+"""`read`, and the readers it chooses from by what the user has."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from numpy.typing import ArrayLike
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.checks import Missing, numeric
+from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, snapshots_from
-from hiddenphysics.snapshots.readers.files import read_file
-from hiddenphysics.snapshots.readers.naming import renamed
-from hiddenphysics.snapshots.readers.netcdf import from_xarray
-from hiddenphysics.snapshots.readers.table import from_frame
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, renamed, snapshots_from
+from hiddenphysics.snapshots.readers.mat import read_mat
+from hiddenphysics.snapshots.readers.netcdf import from_xarray, read_netcdf
+from hiddenphysics.snapshots.readers.npz import read_npz
+from hiddenphysics.snapshots.readers.table import from_frame, read_table
+from hiddenphysics.snapshots.sentences import names
 from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.validation import Missing, numeric
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
-Source: TypeAlias = Union[
+Readable: TypeAlias = Union[
     str, Path, "pd.DataFrame", "xr.Dataset", "xr.DataArray", Mapping[str, ArrayLike], Iterable[Snapshot]
 ]
+"""What `read` takes."""
+
+Reader: TypeAlias = Callable[[Path, Mapping[str, str], Missing], Snapshots]
+"""Reads the file at a path; also given are other names for its columns, and the policy for missing values.
+
+What it raises as a `DataError` reaches the user with the name of the file in front.
+"""
+
+READERS: Registry[Reader] = Registry("kind of file", DataError)
+"""The reader of each kind of file, by the ending in small letters: `READERS.add(".xyz", read_xyz)` adds one."""
+
+READERS.add(".csv", read_table)
+READERS.add(".tsv", read_table)
+READERS.add(".txt", read_table)
+READERS.add(".npz", read_npz)
+READERS.add(".mat", read_mat)
+READERS.add(".nc", read_netcdf)
+READERS.add(".netcdf", read_netcdf)
+READERS.add(".h5", read_netcdf)
 
 
 def read(
-    source: Source, *, columns: Mapping[str, str] | None = None, missing: Missing = "refuse"
+    source: Readable, *, columns: Mapping[str, str] | None = None, missing: Missing = "refuse"
 ) -> Snapshots:
     """Read snapshots from a file or from arrays.
 
@@ -64,10 +85,38 @@ def read(
     >>> read({"t": [0, 0, 1, 1], "x": [0.0, 1.0, 0.0, 1.0], "u": [1.0, 2.0, 1.5, 2.5]})
     Snapshots(2 snapshots of u in x, t from 0 to 1, 2 points each)
     """
-    names = dict(columns or {})
+    new_names = dict(columns or {})
     if isinstance(source, (str, Path)):
-        return read_file(Path(source), names, missing)
-    return _read_object(source, names, missing)
+        return _read_file(Path(source), new_names, missing)
+    return _read_object(source, new_names, missing)
+
+
+def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+    """Open a file by its ending; whatever is wrong with it ends in a sentence that names the file."""
+    path = path.expanduser()
+    ending = path.suffix.lower()
+    try:
+        if path.is_dir():
+            raise DataError(f"{path} is a folder; give one file in it.")
+        if not path.is_file():
+            raise DataError(
+                f"There is no file {path} (looked from {Path.cwd()}); check the name and the folder."
+            )
+        if ending not in READERS:
+            raise DataError(
+                f"{path.name} ends in {path.suffix or 'nothing'}, which is no kind of file known here; known"
+                f" are {names(READERS)}. Convert it to one of these."
+            )
+        if path.stat().st_size == 0:
+            raise DataError(f"{path.name} is empty (0 bytes); write the data again.")
+    except OSError as problem:
+        raise DataError(f"{path} could not be opened ({problem}).") from problem
+    try:
+        return READERS[ending](path, columns, missing)
+    except OSError as problem:
+        raise DataError(f"{path.name} could not be read ({problem}).") from problem
+    except DataError as problem:
+        raise DataError(f"{path.name}: {problem}") from problem
 
 
 def _read_object(source: Any, columns: Mapping[str, str], missing: Missing) -> Snapshots:

@@ -7,13 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hiddenphysics.errors import DataError, MissingExtraError
-from hiddenphysics.snapshots.checks import COORDINATES, Missing, numeric
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.grid import snapshots_at_points, snapshots_on_grid
-from hiddenphysics.snapshots.readers.long import snapshots_of_rows
-from hiddenphysics.snapshots.readers.naming import TIME, Arrays, classify, is_vector, new_names
-from hiddenphysics.snapshots.uncertainty import name_of
-from hiddenphysics.snapshots.words import names
+from hiddenphysics.snapshots.columns import deviation_name
+from hiddenphysics.snapshots.readers.arrays import TIME, classify, is_vector, new_names
+from hiddenphysics.snapshots.readers.assembly import (
+    Arrays,
+    snapshots_at_points,
+    snapshots_of_rows,
+    snapshots_on_grid,
+)
+from hiddenphysics.snapshots.sentences import names
+from hiddenphysics.snapshots.validation import COORDINATES, Missing, numeric
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -36,25 +40,25 @@ def from_xarray(data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], mis
     a name is u.
     """
     dataset = _tidy(_as_dataset(data), columns)
-    named = classify(_numeric_variables(dataset))
-    spaces = [dataset[c].dims for c in named.coordinates]
+    roles = classify(_numeric_variables(dataset))
+    spaces = [dataset[c].dims for c in roles.coordinates]
     fields = [str(name) for name in dataset.data_vars if name not in ("t", *COORDINATES)]
     # Known errors are often written as coordinates, so that arithmetic on the data set leaves them alone.
-    fields += [name_of(field) for field in fields if name_of(field) in dataset.coords]
+    fields += [deviation_name(field) for field in fields if deviation_name(field) in dataset.coords]
     row = dataset["t"].dims
     if len(row) == 1 and all(dims == row for dims in spaces):
         rows = {f: numeric(f, dataset[f].to_numpy()) for f in fields if dataset[f].dims == row}
         _some(rows, dataset)
-        return snapshots_of_rows(named.t, named.coordinates, rows, missing)
+        return snapshots_of_rows(roles.t, roles.coordinates, rows, missing)
     if "t" not in dataset.dims:
         dataset = dataset.drop_vars("t").expand_dims("t")
     scattered = len(spaces[0]) == 1 and len(set(spaces)) == 1
-    axes = ("t", *map(str, spaces[0])) if scattered else ("t", *named.coordinates)
+    axes = ("t", *map(str, spaces[0])) if scattered else ("t", *roles.coordinates)
     fitting = [f for f in fields if set(dataset[f].dims) == set(axes)]
     values = {f: numeric(f, dataset[f].transpose(*axes).to_numpy()) for f in fitting}
     _some(values, dataset)
     cut = snapshots_at_points if scattered else snapshots_on_grid
-    return cut(named.t, named.coordinates, values, missing)
+    return cut(roles.t, roles.coordinates, values, missing)
 
 
 def _load(path: Path) -> xr.Dataset:
@@ -93,8 +97,7 @@ def _as_dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
 
 def _tidy(dataset: xr.Dataset, columns: Mapping[str, str]) -> xr.Dataset:
     """Apply the user's names, then call time `t` and the axes `x`, `y`, `z`."""
-    found = [str(name) for name in dict.fromkeys([*dataset.dims, *dataset.variables])]
-    chosen = new_names(found, columns)
+    chosen = new_names(map(str, dict.fromkeys([*dataset.dims, *dataset.variables])), columns)
     dataset = dataset.rename({old: new for old, new in chosen.items() if old != new})
     usual = {c + c: c for c in COORDINATES if c + c in dataset and is_vector(dataset[c + c].to_numpy())}
     usual |= {name: "t" for name in reversed(TIME) if name in dataset.variables}
@@ -114,11 +117,11 @@ def _numeric_variables(dataset: xr.Dataset) -> Arrays:
 
 def _some(fields: Mapping[str, object], dataset: xr.Dataset) -> None:
     if not fields:
-        found = names(
+        variables = names(
             f"{name} {tuple(map(str, variable.dims))}" for name, variable in dataset.variables.items()
         )
         raise DataError(
-            f"no variable is a field over time and space; found {found}. A field lies over the dimensions"
+            f"no variable is a field over time and space; found {variables}. A field lies over the dimensions"
             " t, x (y, z), over t and the one dimension along which x (y, z) lie, or, in long form, over the one"
             " dimension along which t and x lie."
         )

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.checks import Missing, numeric
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, snapshots_from
-from hiddenphysics.snapshots.readers.naming import TIME, Arrays, renamed
+from hiddenphysics.snapshots.readers.arrays import TIME, TIME_FIRST, renamed, snapshots_from
+from hiddenphysics.snapshots.readers.assembly import Arrays
+from hiddenphysics.snapshots.validation import Missing, numeric
 
 
 def read_npz(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:

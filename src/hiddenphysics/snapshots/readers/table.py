@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.checks import Missing
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, snapshots_from
-from hiddenphysics.snapshots.readers.naming import renamed
-from hiddenphysics.snapshots.words import names
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, renamed, snapshots_from
+from hiddenphysics.snapshots.sentences import names
+from hiddenphysics.snapshots.validation import Missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,14 +1,20 @@
-"""Text to tree, by a grammar of our own. Nothing is evaluated."""
+"""Text to tree, by a grammar of our own, and what to type instead of text that it refuses. Nothing is evaluated."""
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any, cast
 
 from lark import Lark, Token, UnexpectedCharacters, UnexpectedToken
 
-from hiddenphysics.equation.hints import unexpected_character, unexpected_token
-from hiddenphysics.equation.limits import MAX_DEPTH, MAX_LITERAL, MAX_NAME, MAX_STATEMENTS
-from hiddenphysics.equation.source import PlacedError, Source
+from hiddenphysics.equation.source import (
+    MAX_DEPTH,
+    MAX_LITERAL,
+    MAX_NAME,
+    MAX_STATEMENTS,
+    PlacedError,
+    Source,
+)
 from hiddenphysics.equation.tree import (
     BoundLine,
     Call,
@@ -53,6 +59,27 @@ _SEPARATOR: /[;\n\r]/
 %ignore /#[^\n\r]*/
 """
 
+_INSTEAD_OF = {  # a character that the language does not have -> what to type
+    "∂": "write derivatives with a subscript: u_t, u_xx",
+    "∇": "write lap(u) for the Laplacian, u_x for a derivative",
+    "Δ": "write lap(u) for the Laplacian",
+    "²": "write ^2",
+    "³": "write ^3",
+    "√": "write sqrt(...)",
+    ".": "a point stands only inside a number, such as 0.5",
+    "_": "a name begins with a letter; a subscript follows one underscore, as in u_xx or lambda_1",
+    "[": "use parentheses ( )",
+    "]": "use parentheses ( )",
+    "{": "use parentheses ( )",
+    "}": "use parentheses ( )",
+    "'": "write derivatives with a subscript: u_x for u'",
+    "|": "write abs(...) for the absolute value",
+    "\\": "write names without a backslash: alpha, not \\alpha",
+    ":": "statements are separated by ; or by a new line",
+}
+_STARTS_A_FACTOR = {"NUMBER", "NAME", "LPAR"}
+_ENDS_A_FACTOR = {"NUMBER", "NAME", "RPAR"}
+
 
 def _alternating(items: list[Node | Token], first: str) -> tuple[tuple[str, Node], ...]:
     """Turn `[a, "-", b, "+", c]` into `(("+", a), ("-", b), ("+", c))`."""
@@ -71,8 +98,8 @@ class _Builder:
         return EquationLine(left, right[0] if right else None, left.at)
 
     def bound(self, items: list[Node | Token]) -> BoundLine:
-        parts = cast("list[Node]", items[0::2])
-        return BoundLine(tuple(parts), tuple(str(sign) for sign in items[1::2]), parts[0].at)
+        compared = cast("list[Node]", items[0::2])
+        return BoundLine(tuple(compared), tuple(str(sign) for sign in items[1::2]), compared[0].at)
 
     def sum(self, items: list[Node | Token]) -> Sum:
         terms = _alternating(items, "+")
@@ -134,25 +161,19 @@ def read(source: Source) -> tuple[Line, ...]:
     try:
         lines = cast("tuple[Line, ...]", _PARSER.parse(text))
     except UnexpectedCharacters as error:
-        raise unexpected_character(text, error.pos_in_stream or 0) from None
+        raise _unexpected_character(text, error.pos_in_stream or 0) from None
     except UnexpectedToken as error:
-        raise _unexpected(text, error.token) from None
+        raise _unexpected_token(text, error.token) from None
     if len(lines) > MAX_STATEMENTS:
         raise PlacedError(
             lines[MAX_STATEMENTS].at, f"{len(lines)} statements; at most {MAX_STATEMENTS} are read"
         )
     for line in lines:
-        for side in line.sides if isinstance(line, EquationLine) else line.parts:
+        for side in line.sides if isinstance(line, EquationLine) else line.compared:
             depth, node = deepest(side)
             if depth > MAX_DEPTH:
                 raise PlacedError(node.at, f"nested {depth} levels deep; at most {MAX_DEPTH} are read")
     return lines
-
-
-def _unexpected(text: str, token: Token) -> PlacedError:
-    """Explain by the words before; what comes after may not even be words."""
-    at = len(text.rstrip()) if token.type == "$END" else _at(token)
-    return unexpected_token(list(_PARSER.lex(text[:at])), token, at)
 
 
 def _check_parentheses(text: str) -> None:
@@ -176,3 +197,58 @@ def _check_parentheses(text: str) -> None:
         raise PlacedError(
             opened[-1], "this ( is never closed: a ) is missing before the end of the statement"
         )
+
+
+def _unexpected_character(text: str, at: int) -> PlacedError:
+    """Explain a character that no word of the language contains."""
+    character = text[at]
+    shown = f"'{character}'" if character.isprintable() else f"U+{ord(character):04X}"
+    hint = _INSTEAD_OF.get(character) or _greek(character)
+    return PlacedError(at, f"the character {shown} is not understood" + (f": {hint}" if hint else ""))
+
+
+def _greek(character: str) -> str:
+    """λ is typed `lambda`; Unicode spells that one LAMDA."""
+    words = unicodedata.name(character, "").split()
+    if words[:1] != ["GREEK"] or "LETTER" not in words:
+        return ""
+    name = words[words.index("LETTER") + 1].lower().replace("lamda", "lambda")
+    return f"write the name of the letter, {name}"
+
+
+def _unexpected_token(text: str, token: Token) -> PlacedError:
+    """Explain a known word in a place where the grammar has no use for it.
+
+    Only the words before it are looked at: what comes after may not even be words.
+    """
+    at = len(text.rstrip()) if token.type == "$END" else _at(token)
+    before = list(_PARSER.lex(text[:at]))
+    previous = before[-1] if before and before[-1].type != "_SEPARATOR" else None
+    return PlacedError(at, _sentence(token, previous, before))
+
+
+def _sentence(token: Token, previous: Token | None, before: list[Token]) -> str:
+    after = f" after '{previous}'" if previous is not None else ""
+    if previous is not None and token.type in _STARTS_A_FACTOR and previous.type in _ENDS_A_FACTOR:
+        return f"a sign is missing between '{previous}' and '{token}': write {previous}*{token}"
+    if token.type in ("$END", "_SEPARATOR"):
+        return f"the statement ends too early: expected a name, a number or ({after}"
+    if token.type == "EQUAL" and previous is not None and previous.type == "EQUAL":
+        return "write a single = between the two sides"
+    if token.type == "EQUAL" and any(other.type == "EQUAL" for other in _statement(before)):
+        return "a statement has at most one =: separate statements by ; or by a new line"
+    if token.type == "COMMA":
+        return "a comma stands only between the arguments of a function, as in d(u, x, 2)"
+    if token.type == "RPAR" and previous is not None and previous.type == "LPAR":
+        return "expected an expression between the parentheses"
+    if token.type in ("COMPARE", "EQUAL"):
+        return f"'{token}' is not expected{after}; a bound is its own statement: b > 0, or 0 < b < 1"
+    if token.type == "POWER" and previous is not None and previous.type in ("TIMES", "POWER"):
+        return f"'{token}' is not expected{after}: a power is written u^2 or u**2"
+    return f"expected a name, a number or ({after}, got '{token}'"
+
+
+def _statement(before: list[Token]) -> list[Token]:
+    """Return the tokens of the statement that the last token belongs to."""
+    starts = [index for index, token in enumerate(before) if token.type == "_SEPARATOR"]
+    return before[starts[-1] + 1 :] if starts else before

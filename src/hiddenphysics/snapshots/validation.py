@@ -9,15 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.words import names, number, plural
+from hiddenphysics.snapshots.sentences import names, number, plural
 
 Missing: TypeAlias = Literal["refuse", "drop"]
 """What to do with points where a value is NaN or infinite."""
 
 COORDINATES = ("x", "y", "z")
 
-# Squares and fourth powers of the data enter the likelihood: 1e100 leaves them inside float64 (1.8e308).
 LARGEST = 1e100
+"""The largest magnitude of data: its square, and even its cube, stays inside float64 (1.8e308)."""
 
 
 def time_of(value: object) -> float:

@@ -1,4 +1,4 @@
-"""Tree to SymPy: names get their objects, derivatives are carried out, complex values become pairs."""
+"""Tree to SymPy: names get their objects, derivatives are carried out, complex values become pairs of real ones."""
 
 from __future__ import annotations
 
@@ -9,12 +9,15 @@ from math import comb
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation import names, pairs
-from hiddenphysics.equation.budget import Budget
-from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian, laplacian_power
-from hiddenphysics.equation.limits import MAX_ORDER, MAX_POWER
+from hiddenphysics.equation import complex_parts, names
+from hiddenphysics.equation.budget import MAX_ORDER, MAX_POWER, Budget
+from hiddenphysics.equation.complex_parts import Pair
+from hiddenphysics.equation.fractional_operators import (
+    FractionalDerivative,
+    FractionalLaplacian,
+    laplacian_power,
+)
 from hiddenphysics.equation.numbers import fold_function, fold_power, literal
-from hiddenphysics.equation.pairs import Pair
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import Call, EquationLine, Name, Negative, Node, Number, Power, Product, Sum
 from hiddenphysics.equation.vocabulary import Vocabulary
@@ -66,7 +69,9 @@ class Lowering:
         left = self.expression(line.left)
         if line.right is None:
             return left
-        return self._checked(pairs.add([left, pairs.negative(self.expression(line.right))]), line.at)
+        return self._checked(
+            complex_parts.add([left, complex_parts.negative(self.expression(line.right))]), line.at
+        )
 
     def expression(self, node: Node) -> Pair:
         """Return the value of a tree."""
@@ -90,10 +95,12 @@ class Lowering:
             case Name():
                 return self._name(node)
             case Negative():
-                return pairs.negative(self.expression(node.operand))
+                return complex_parts.negative(self.expression(node.operand))
             case Sum():
                 terms = [(sign, self.expression(term)) for sign, term in node.terms]
-                return pairs.add([term if sign == "+" else pairs.negative(term) for sign, term in terms])
+                return complex_parts.add(
+                    [term if sign == "+" else complex_parts.negative(term) for sign, term in terms]
+                )
             case Product():
                 return self._product(node)
             case Power():
@@ -117,13 +124,13 @@ class Lowering:
         if name in self.constants:
             return Pair(self.constants[name])
         if name == names.IMAGINARY:
-            return pairs.I
+            return complex_parts.I
         if name == names.PI:
             return Pair(sympy.pi)
-        if name in words.part_names:
+        if name in words.parts:
             return Pair(names.field(name, words.coordinates))
         if name in words.complex_fields:
-            re, im = (names.field(part, words.coordinates) for part in names.parts(name))
+            re, im = (names.field(part, words.coordinates) for part in complex_parts.part_names(name))
             return Pair(re, im)
         if name in words.fields:
             return Pair(names.field(name, words.coordinates))
@@ -137,13 +144,13 @@ class Lowering:
             value = self.expression(factor)
             if sign == "/" and value == (0, 0):
                 raise PlacedError(factor.at, "division by zero")
-            factors.append(pairs.reciprocal(value) if sign == "/" else value)
+            factors.append(complex_parts.reciprocal(value) if sign == "/" else value)
         if all(value.is_real for value in factors):
             return Pair(sympy.Mul(*(value.re for value in factors)))
         result = factors[0]
         for value in factors[1:]:
             # Checked at every step: a product of n complex factors written out doubles n times.
-            result = self._checked(pairs.multiply(result, value), node.at)
+            result = self._checked(complex_parts.multiply(result, value), node.at)
         return result
 
     def _power(self, node: Power) -> Pair:
@@ -156,7 +163,7 @@ class Lowering:
         if exponent.is_Integer:
             if base == (0, 0) and exponent < 0:
                 raise PlacedError(node.base.at, "division by zero")
-            return pairs.integer_power(base, int(exponent))
+            return complex_parts.integer_power(base, int(exponent))
         if not base.is_real:
             raise PlacedError(at, "a complex value can only be raised to an integer power")
         if not base.re.is_number:
@@ -182,7 +189,7 @@ class Lowering:
         if node.function == "lap":
             self._check_has_field(value, node)
             along = self.vocabulary.coordinates
-            return pairs.add([self._differentiate(value, letter, 2, node.at) for letter in along])
+            return complex_parts.add([self._differentiate(value, letter, 2, node.at) for letter in along])
         return self._function(node, value)
 
     def _function(self, node: Call, value: Pair) -> Pair:
@@ -196,9 +203,9 @@ class Lowering:
             case "abs" if value.is_real:
                 return Pair(sympy.Abs(value.re))
             case "abs":
-                return Pair(sympy.sqrt(pairs.modulus_squared(value)))
+                return Pair(sympy.sqrt(complex_parts.modulus_squared(value)))
             case "exp" if not value.is_real:
-                return pairs.polar(self._function(node, Pair(value.re)).re, value.im)
+                return complex_parts.polar(self._function(node, Pair(value.re)).re, value.im)
         if not value.is_real:
             raise PlacedError(node.at, f"{node.function} of a complex value is not supported")
         if value.re.is_number and node.function != "sign":
@@ -259,12 +266,12 @@ class Lowering:
         value = self._bare_field(node.arguments[0], node.function)
         order = self._order(node.arguments[-1], node.function)
         if node.function == "frac_lap":
-            return _of_parts(value, lambda part: self._fractional_laplacian(part, order, node.at))
+            return _each_part(value, lambda part: self._fractional_laplacian(part, order, node.at))
         axis = self._axis(node.arguments[1], "D", self.vocabulary.coordinates)
         if order.is_Integer:
             return self._differentiate(value, axis, int(order), node.at)
         along = names.coordinate(axis)
-        return _of_parts(value, lambda part: FractionalDerivative(part, along, order))
+        return _each_part(value, lambda part: FractionalDerivative(part, along, order))
 
     def _fractional_laplacian(self, field: sympy.Expr, order: sympy.Expr, at: int) -> sympy.Expr:
         if not (order.is_Integer and order % 2 == 0):
@@ -278,7 +285,7 @@ class Lowering:
 
     def _bare_field(self, node: Node, function: str) -> Pair:
         words = self.vocabulary
-        if isinstance(node, Name) and (node.name in words.fields or node.name in words.part_names):
+        if isinstance(node, Name) and (node.name in words.fields or node.name in words.parts):
             return self._name(node)
         raise PlacedError(
             node.at, f"{function} acts on a field alone, by its bare name: {_FRACTIONAL_USAGE[function][2]}"
@@ -297,6 +304,6 @@ class Lowering:
         return order
 
 
-def _of_parts(value: Pair, operator: Callable[[sympy.Expr], sympy.Expr]) -> Pair:
+def _each_part(value: Pair, operator: Callable[[sympy.Expr], sympy.Expr]) -> Pair:
     """Apply a real linear operator to real and imaginary part."""
     return Pair(operator(value.re)) if value.is_real else Pair(operator(value.re), operator(value.im))

@@ -11,6 +11,9 @@ from collections.abc import Sequence
 import sympy
 from sympy.ntheory.multinomial import multinomial_coefficients
 
+MAX_UNKNOWN_ORDER = 4
+"""Of an operator whose order is sought: the search begins from orders up to 3, see `learning.first_guess`."""
+
 
 def laplacian_power(field: sympy.Expr, axes: Sequence[sympy.Symbol], times: int) -> sympy.Expr:
     """Δ^m u = Σ m!/(m_x! m_y! …) ∂_x^{2m_x} ∂_y^{2m_y} … u, over all m_x + m_y + … = m, for a bare field u."""

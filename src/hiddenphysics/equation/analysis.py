@@ -1,4 +1,7 @@
-"""From the tree to everything an `Equation` knows."""
+"""From the statements of a text to everything an `Equation` knows.
+
+An equation says how a field evolves; a definition, `u = psi_y`, says how an observed field follows from potentials.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ from hiddenphysics.equation.bounds import (
     read_bounds,
     within_orders,
 )
-from hiddenphysics.equation.definitions import read_definitions
+from hiddenphysics.equation.complex_parts import part_names
 from hiddenphysics.equation.evolution import Evolution, Residual, solve_evolution
-from hiddenphysics.equation.lower import Lowering
-from hiddenphysics.equation.names import parts
+from hiddenphysics.equation.expressions import atoms_of, field_name, slopes
+from hiddenphysics.equation.lowering import Lowering
+from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.numbers import constant
 from hiddenphysics.equation.source import PlacedError
-from hiddenphysics.equation.tree import BoundLine, EquationLine, Line
+from hiddenphysics.equation.tree import BoundLine, EquationLine, Line, Name
 from hiddenphysics.equation.vocabulary import Vocabulary, survey
 from hiddenphysics.registry import did_you_mean
 
@@ -48,20 +52,20 @@ def analyse(
 ) -> Analysis:
     """Give every name its role, carry out the algebra, solve for the time derivatives."""
     equations = [line for line in lines if isinstance(line, EquationLine)]
-    limits = [line for line in lines if isinstance(line, BoundLine)]
+    bound_lines = [line for line in lines if isinstance(line, BoundLine)]
     if not equations:
         raise PlacedError(
             None, "there is no equation in the text; write for example u_t + a*u*u_x - b*u_xx = 0"
         )
-    words = survey(equations, given, coordinates, {*constants, *bounds, *bounded_names(limits)})
+    words = survey(equations, given, coordinates, {*constants, *bounds, *bounded_names(bound_lines)})
     lowering = Lowering(words, {name: constant(name, value) for name, value in constants.items()})
     _check_constants(constants, words)
-    definitions = read_definitions(words.definitions, lowering)
+    definitions = _definitions(words.definitions, lowering)
     fields = tuple(part for name in words.fields for part in _real_fields(name, words))
     evolution = solve_evolution(_residuals(words, lowering), fields, lowering.budget)
     parameters = tuple(name for name in words.parameters if name not in constants)
     _check_cancelled(parameters, words, [*evolution.right.values(), *definitions.values()])
-    ranges = combine([*read_bounds(limits, lowering), *from_keywords(bounds)])
+    ranges = combine([*read_bounds(bound_lines, lowering), *from_keywords(bounds)])
     _check_bounds(ranges, parameters, constants)
     ranges = within_orders(ranges, [*evolution.right.values(), *definitions.values()])
     return Analysis(
@@ -74,20 +78,61 @@ def analyse(
     )
 
 
+def _definitions(lines: Sequence[EquationLine], lowering: Lowering) -> dict[str, sympy.Expr]:
+    """Field -> expression in potentials, linear with constant coefficients; a complex field gives two."""
+    definitions: dict[str, tuple[sympy.Expr, int]] = {}
+    for line in lines:
+        for name, expr in _definition(line, lowering).items():
+            if name in definitions:
+                raise PlacedError(line.at, f"{name} is defined twice")
+            _check_linear(name, expr, lowering.vocabulary.coordinates, line.at)
+            definitions[name] = (expr, line.at)
+    for name, (expr, at) in definitions.items():
+        chained = {field_name(atom) for atom in atoms_of(expr)} & definitions.keys()
+        if chained:
+            raise PlacedError(at, f"{name} is defined by {min(chained)}, itself defined: use potentials only")
+    return {name: expr for name, (expr, _) in definitions.items()}
+
+
+def _definition(line: EquationLine, lowering: Lowering) -> dict[str, sympy.Expr]:
+    """Read the definition in one line: that of a real field, or those of the two parts of a complex one."""
+    if not isinstance(line.left, Name) or line.right is None:
+        raise TypeError("internal error: not a definition")
+    name, value = line.left.name, lowering.expression(line.right)
+    real, imaginary = (lowering.budget.expanded(part, line.at) for part in value)
+    if name in lowering.vocabulary.complex_fields:
+        re, im = part_names(name)
+        return {re: real, im: imaginary}
+    if imaginary != 0:
+        raise PlacedError(line.right.at, f"{name} is real, this is complex")
+    return {name: real}
+
+
+def _check_linear(name: str, expr: sympy.Expr, coordinates: Sequence[str], at: int) -> None:
+    axes = {coordinate(c) for c in (TIME, *coordinates)}
+    by_atom = slopes(expr)
+    varying = any(atoms_of(slope) or slope.free_symbols & axes for slope in by_atom.values())
+    if varying or expr.xreplace(dict.fromkeys(by_atom, sympy.Integer(0))) != 0:
+        raise PlacedError(
+            at,
+            f"the definition of {name} must be linear in other fields, with constant coefficients: u = psi_y",
+        )
+
+
 def _real_fields(name: str, words: Vocabulary) -> tuple[str, ...]:
-    return parts(name) if name in words.complex_fields else (name,)
+    return part_names(name) if name in words.complex_fields else (name,)
 
 
 def _residuals(words: Vocabulary, lowering: Lowering) -> list[Residual]:
     """Real and imaginary part of every equation; parts that vanish by themselves say nothing."""
-    found = []
+    residuals = []
     for line in words.equations:
         value = lowering.residual(line)
         both = [lowering.budget.expanded(part, line.at) for part in value]
         if both == [0, 0]:
             raise PlacedError(line.at, "this statement is always true: everything in it cancels out")
-        found += [Residual(expr, line.at) for expr in both if expr != 0]
-    return found
+        residuals += [Residual(expr, line.at) for expr in both if expr != 0]
+    return residuals
 
 
 def _check_constants(constants: Mapping[str, float], words: Vocabulary) -> None:

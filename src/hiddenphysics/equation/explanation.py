@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from hiddenphysics.equation.linearity import atoms_of, field_name
-from hiddenphysics.equation.names import parts
+from hiddenphysics.equation.complex_parts import part_names
+from hiddenphysics.equation.expressions import atoms_of, field_name
 
 if TYPE_CHECKING:
     from hiddenphysics.equation.equation import Equation
@@ -38,8 +38,8 @@ def _beside(equation: Equation) -> str:
 
 
 def _section(title: str, lines: Iterator[str]) -> list[str]:
-    found = list(lines)
-    return [title, *found] if found else []
+    entries = list(lines)
+    return [title, *entries] if entries else []
 
 
 def _roles(equation: Equation, name: str) -> Iterator[str]:
@@ -54,8 +54,8 @@ def _roles(equation: Equation, name: str) -> Iterator[str]:
     if name in measured and name not in {*equation.evolution, *equation.definitions, *potentials}:
         yield "given coefficient"
     for whole in equation.complex_fields:
-        if name in parts(whole):
-            yield f"{'real' if name == parts(whole)[0] else 'imaginary'} part of {whole}"
+        if name in part_names(whole):
+            yield f"{'real' if name == part_names(whole)[0] else 'imaginary'} part of {whole}"
     if equation.given:
         yield "with data" if name in measured else "hidden (no data)"
     elif name not in {*equation.evolution, *equation.definitions, *potentials}:

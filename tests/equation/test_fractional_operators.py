@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hiddenphysics.equation import Equation, evaluate
-from hiddenphysics.equation.fractional import FractionalDerivative, FractionalLaplacian
+from hiddenphysics.equation import Equation, FractionalDerivative, FractionalLaplacian, evaluate
 from hiddenphysics.errors import EquationError
 
 LEVY = "u_t + c*frac_lap(u, alpha) = 0"
@@ -49,11 +48,11 @@ def test_derivative():
 )
 @pytest.mark.parametrize("coordinates", [("x", "y"), ("z", "y", "x")])
 def test_whole_orders_are_ordinary_derivatives(fractional, ordinary, coordinates):
-    found, expected = (
+    whole, expected = (
         Equation.parse(f"u_t + {text} = 0", coordinates=coordinates) for text in (fractional, ordinary)
     )
-    assert found.evolution == expected.evolution
-    assert found.fractional == ()
+    assert whole.evolution == expected.evolution
+    assert whole.fractional == ()
 
 
 @pytest.mark.parametrize("axes", ["x", "xy", "xyz"])
@@ -61,9 +60,9 @@ def test_the_highest_order_is_read_in_every_dimension(axes):
     equation = Equation.parse("u_t + frac_lap(u, 12) = 0", coordinates=tuple(axes))
     u, t = equation.field("u"), equation.coordinate("t")
     wave = sympy.cos(sum(k * equation.coordinate(name) for k, name in enumerate(axes, 1)))
-    found = equation.evolution["u"].subs(u, wave * sympy.exp(t)).doit() / (wave * sympy.exp(t))
+    eigenvalue = equation.evolution["u"].subs(u, wave * sympy.exp(t)).doit() / (wave * sympy.exp(t))
     assert equation.order == 12
-    assert sympy.simplify(found) == sum(k**2 for k in range(1, len(axes) + 1)) ** 6
+    assert sympy.simplify(eigenvalue) == sum(k**2 for k in range(1, len(axes) + 1)) ** 6
 
 
 def test_an_odd_order_of_the_laplacian_stays_fractional():

@@ -1,6 +1,7 @@
-"""Complex values as pairs of real expressions, so that an equation with `i` splits by itself.
+"""The real and imaginary parts of complex fields and values.
 
-A real value has imaginary part 0 and every operation on it is the real one.
+A complex field `h` is two real ones, `h_re` and `h_im`, and a complex value is a pair of real expressions, so that an
+equation with `i` splits by itself. A real value has imaginary part 0 and every operation on it is the real one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,11 @@ import sympy
 
 ZERO = sympy.Integer(0)
 ONE = sympy.Integer(1)
+
+
+def part_names(name: str) -> tuple[str, str]:
+    """Names of the real and the imaginary part of a complex field."""
+    return f"{name}_re", f"{name}_im"
 
 
 class Pair(NamedTuple):

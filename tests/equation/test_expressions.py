@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
-from hiddenphysics.equation import Equation, evaluate
-from hiddenphysics.equation.linearity import atoms_of
+from hiddenphysics.equation import Equation, atoms_of, evaluate
 
 
 @pytest.mark.parametrize(
@@ -28,13 +27,13 @@ def test_agrees_with_sympy(text):
     values = {
         key: rng.uniform(0.3, 1.5, 4) * rng.choice([-1, 1]) ** (key == equation.field("u")) for key in keys
     }
-    found = evaluate(expr, values, np)
+    evaluated = evaluate(expr, values, np)
     for k in range(4):
         # Derivatives first: substituting u alone would change them too.
         numbers = {key: value[k] for key, value in values.items()}
         outer = {key: value for key, value in numbers.items() if isinstance(key, sympy.Derivative)}
         expected = expr.xreplace(outer).xreplace(numbers)
-        np.testing.assert_allclose(found[k], float(expected), rtol=1e-13)
+        np.testing.assert_allclose(evaluated[k], float(expected), rtol=1e-13)
 
 
 def test_integer_powers_of_negative_numbers_are_exact():

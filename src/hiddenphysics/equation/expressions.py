@@ -1,0 +1,157 @@
+"""The SymPy expressions of an equation: what stands in them, how they depend on it, and their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sympy
+from sympy.core.function import AppliedUndef
+
+from hiddenphysics.equation.fractional_operators import MAX_UNKNOWN_ORDER, Fractional, FractionalDerivative
+from hiddenphysics.operators import Factor, Order, Symbol
+
+FUNCTIONS = {
+    sympy.sin: "sin",
+    sympy.cos: "cos",
+    sympy.exp: "exp",
+    sympy.log: "log",
+    sympy.tanh: "tanh",
+    sympy.Abs: "abs",
+    sympy.sign: "sign",
+}
+"""The functions that may stand in an expression; the language and the array libraries give them the same names."""
+
+
+def field_name(atom: sympy.Expr) -> str:
+    """`u` for `u(t, x)` and for each of its derivatives, fractional ones too."""
+    if isinstance(atom, sympy.Derivative):
+        return str(atom.expr.func.__name__)
+    return str((atom.field if isinstance(atom, Fractional) else atom).func.__name__)
+
+
+def atoms_of(expr: sympy.Expr) -> set[sympy.Expr]:
+    """Fields and derivatives in `expr`, each as it stands: in `u_x` and `frac_lap(u, 1.5)` there is no `u`."""
+    atoms: set[sympy.Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, sympy.Derivative | AppliedUndef | Fractional):
+            atoms.add(node)
+        else:
+            stack.extend(node.args)
+    return atoms
+
+
+def slopes(expr: sympy.Expr) -> dict[sympy.Expr, sympy.Expr]:
+    """Partial derivative of `expr` by each field and each derivative in it, all taken as independent."""
+    dummies = {atom: sympy.Dummy(real=True) for atom in atoms_of(expr)}
+    back = {dummy: atom for atom, dummy in dummies.items()}
+    flat = expr.xreplace(dummies)
+    return {atom: flat.diff(dummy).xreplace(back) for atom, dummy in dummies.items()}
+
+
+def is_linear(expr: sympy.Expr) -> bool:
+    """Whether `expr` is of first degree in the fields: no slope depends on them. Forcing is allowed."""
+    return not any(atoms_of(slope) for slope in slopes(expr).values())
+
+
+def multiply_out(expr: sympy.Expr) -> sympy.Expr:
+    """Multiply out products and integer powers of sums: the form in which expressions are kept and compared.
+
+    `exp(a + b)` and the like stay as they are. The caller has checked with a `Budget` that the result is small.
+    """
+    return sympy.expand(expr, power_exp=False, power_base=False, log=False)
+
+
+def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any:
+    """Evaluate `expr` with arrays for its symbols, fields and derivatives; no code is generated.
+
+    Parameters
+    ----------
+    expr
+        An expression of an `Equation`: sums, products, powers, elementary functions.
+    values
+        Array, or number, for every Symbol, field `u(t, x)`, Derivative and Fractional operator in `expr`.
+    xp
+        Array namespace, `numpy` or `jax.numpy`.
+
+    Raises
+    ------
+    KeyError
+        Something in `expr` has no value; the message names it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> a = sympy.Symbol("a", real=True)
+    >>> evaluate(a**2 + sympy.sin(a), {a: np.zeros(2)}, np)
+    array([0., 0.])
+    """
+    if expr.is_Number or expr is sympy.pi:
+        return float(expr)
+    if isinstance(expr, sympy.Symbol | AppliedUndef | sympy.Derivative | Fractional):
+        try:
+            return values[expr]
+        except KeyError:
+            raise KeyError(f"no value for {expr} was given") from None
+    if expr.is_Pow and expr.base is not sympy.E:
+        return _power(expr, values, xp)
+    arguments = [evaluate(argument, values, xp) for argument in expr.args]
+    if expr.is_Add:
+        return sum(arguments[1:], start=arguments[0])
+    if expr.is_Mul:
+        result = arguments[0]
+        for argument in arguments[1:]:
+            result = result * argument
+        return result
+    if expr.func in FUNCTIONS:
+        return getattr(xp, FUNCTIONS[expr.func])(arguments[0])
+    raise TypeError(f"internal error: evaluate knows no {type(expr).__name__} (in {expr})")
+
+
+def _power(expr: sympy.Pow, values: Mapping[sympy.Expr, Any], xp: Any) -> Any:
+    base = evaluate(expr.base, values, xp)
+    if expr.exp.is_Integer:
+        return base ** int(expr.exp)  # exact for negative bases, and cheap to differentiate
+    if expr.exp == sympy.Rational(1, 2):
+        return xp.sqrt(base)
+    return base ** evaluate(expr.exp, values, xp)
+
+
+# ---- as operators, and by printed names --------------------
+
+
+def derivative_symbol(atom: sympy.Expr, coordinates: tuple[str, ...]) -> Symbol:
+    """Return the spatial derivative that an atom stands for.
+
+    ``u(t, x)`` is none, ``Derivative(u(t, x), (x, 2))`` an ordinary and ``FractionalLaplacian(u(t, x), alpha)`` a
+    fractional one.
+    """
+    if isinstance(atom, Fractional):
+        return Symbol((0,) * len(coordinates), (_factor(atom, coordinates),))
+    counts = dict(atom.variable_count) if isinstance(atom, sympy.Derivative) else {}
+    by_name = {str(variable): int(count) for variable, count in counts.items()}
+    return Symbol(tuple(by_name.get(name, 0) for name in coordinates))
+
+
+def _factor(atom: Fractional, coordinates: tuple[str, ...]) -> Factor:
+    one_sided = isinstance(atom, FractionalDerivative)
+    along = (coordinates.index(str(atom.along)),) if one_sided else tuple(range(len(coordinates)))
+    if atom.order.is_number:
+        return Factor(Order.known(float(atom.order)), along, one_sided)
+    return Factor(Order(str(atom.order), atom.order, float(MAX_UNKNOWN_ORDER)), along, one_sided)
+
+
+def frozen_atoms(*expressions: sympy.Expr) -> set[sympy.Expr]:
+    """Return the fields, and derivatives of fields, that the expressions need as numbers."""
+    return set().union(*map(atoms_of, expressions))
+
+
+def evaluate_by_name(expression: sympy.Expr, numbers: Mapping[str, Any], xp: Any) -> Any:
+    """Evaluate an expression whose symbols and fields are given by printed names, such as ``"a"`` or ``"u(t, x)"``.
+
+    Names, not SymPy objects, key the arrays of a data set, because JAX sorts the keys of a dictionary.
+    """
+    atoms = expression.free_symbols | frozen_atoms(expression)
+    return evaluate(expression, {a: numbers[str(a)] for a in atoms if str(a) in numbers}, xp)

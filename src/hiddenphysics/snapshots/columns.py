@@ -1,0 +1,96 @@
+"""Columns that belong together, told by the ends of their names.
+
+`h_re` and `h_im` are the real and the imaginary part of a complex field `h`; `u_std` beside a field `u` holds the known
+standard deviations of its values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hiddenphysics.errors import DataError
+
+RE, IM = "_re", "_im"
+STD = "_std"
+
+ROUND_OFF = 1e-5
+"""Imaginary values below this fraction of the real ones count as none.
+
+Spectral solvers leave some behind: 2e-6 of the real part in the KdV recording of the paper.
+"""
+
+
+def complex_names(fields: Iterable[str]) -> tuple[str, ...]:
+    """Find the complex fields: every `h` for which both `h_re` and `h_im` are there.
+
+    >>> complex_names(("u", "h_re", "h_im"))
+    ('h',)
+    """
+    fields = tuple(fields)
+    stems = (name.removesuffix(RE) for name in fields if name.endswith(RE) and name != RE)
+    return tuple(stem for stem in stems if stem + IM in fields)
+
+
+def other_part(name: str) -> str:
+    """Name of the other part of a complex field; for other names, a name that no field has."""
+    if name.endswith(RE):
+        return name.removesuffix(RE) + IM
+    return name.removesuffix(IM) + RE if name.endswith(IM) else ""
+
+
+def split_complex(fields: Mapping[str, NDArray[Any]]) -> list[tuple[str, NDArray[np.float64]]]:
+    """Turn each complex array into its two parts, in order; real arrays pass through.
+
+    A complex array with max|imag| ≤ 1e-5 · max|real| is taken as real: what is left is a solver's round-off.
+    NaN and infinite entries do not count in that comparison.
+    """
+    columns: list[tuple[str, NDArray[np.float64]]] = []
+    for name, array in fields.items():
+        if array.dtype.kind != "c":
+            columns.append((name, array))
+        elif _is_round_off(array):
+            columns.append((name, array.real))
+        else:
+            columns += [(name + RE, array.real), (name + IM, array.imag)]
+    return columns
+
+
+def _is_round_off(array: NDArray[np.complex128]) -> bool:
+    finite = array[np.isfinite(array)]
+    if not finite.size:
+        return False
+    return bool(np.max(np.abs(finite.imag)) <= ROUND_OFF * np.max(np.abs(finite.real)))
+
+
+def deviation_name(field: str) -> str:
+    """Return the name of the column that holds a field's standard deviations."""
+    return field + STD
+
+
+def field_of(column: str) -> str:
+    """Return the field whose standard deviations a column holds; the column's own name if it holds none."""
+    return column.removesuffix(STD)
+
+
+def split_deviations(
+    columns: Mapping[str, NDArray[Any]],
+) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[np.float64]]]:
+    """Separate the fields from their standard deviations, which are kept by the field's name."""
+    stds = {field_of(name): np.array(column) for name, column in columns.items() if _is_std(name, columns)}
+    for field, std in stds.items():
+        if std.dtype.kind == "c" or not np.all(std > 0):
+            wrong = "complex numbers" if std.dtype.kind == "c" else std[~(std > 0)][0]
+            raise DataError(
+                f"{deviation_name(field)} holds {wrong}; the standard deviation of {field} is a positive number at"
+                " every point. Leave the column out where it is not known."
+            )
+    fields = {name: column for name, column in columns.items() if field_of(name) not in stds or name in stds}
+    return fields, stds
+
+
+def _is_std(name: str, columns: Mapping[str, Any]) -> bool:
+    return name.endswith(STD) and field_of(name) in columns
