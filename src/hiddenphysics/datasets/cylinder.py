@@ -10,8 +10,7 @@ import numpy as np
 
 from hiddenphysics.datasets.entry import Entry, Progress
 from hiddenphysics.errors import DataError
-from hiddenphysics.simulate.cylinder import RunPlan, extract, open_recording, run
-from hiddenphysics.simulate.cylinder.recorder import FIELDS
+from hiddenphysics.simulate.cylinder import FIELDS, RunPlan, extract, open_recording, run
 
 if TYPE_CHECKING:
     import xarray as xr

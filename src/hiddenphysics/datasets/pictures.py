@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenphysics.plots.library import load_figure_class
-from hiddenphysics.simulate.cylinder import FlowSettings, open_recording
-from hiddenphysics.simulate.cylinder.grid import nested_grids
-from hiddenphysics.simulate.cylinder.settings import RADIUS
-from hiddenphysics.simulate.cylinder.stage import CHECKPOINT
-from hiddenphysics.simulate.cylinder.store import read_state
+from hiddenphysics.simulate.cylinder import (
+    CHECKPOINT,
+    RADIUS,
+    FlowSettings,
+    nested_grids,
+    open_recording,
+    read_state,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
