@@ -141,7 +141,7 @@ def test_what_needs_the_run_says_how_to_make_it(typed, tmp_path, command):
 
 
 def test_extract_and_picture_are_written_once(small_run, typed, tmp_path, monkeypatch):
-    monkeypatch.setitem(datasets.registry.ENTRIES, "cylinder", datasets.registry.entry(NAME))
+    monkeypatch.setitem(datasets.DATASETS._things, "cylinder", datasets.entry(NAME))
     datasets.make("cylinder", folder=tmp_path)
     cut, drawn = tmp_path / "cut.npz", tmp_path / "drawn.png"
     words = ("--folder", tmp_path)

@@ -28,8 +28,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file
 def list_them(folder: Folder = None) -> None:
     """List the data sets: name, whether it is there, what it shows."""
     with sentences():
-        from hiddenphysics.datasets import names, path
-        from hiddenphysics.datasets.registry import entry
+        from hiddenphysics.datasets import entry, names, path
 
         width = max(map(len, names()))
         for name in names():
@@ -43,9 +42,8 @@ def make(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
     with sentences():
         from hiddenphysics import datasets
         from hiddenphysics.cli.compilation import keep_compiled_code
-        from hiddenphysics.datasets.registry import entry
 
-        resumable = entry(name).resumable
+        resumable = datasets.entry(name).resumable
         keep_compiled_code()
         with _interruptible(name, folder, resumable), _bar(name, quiet) as progress:
             place = datasets.make(name, folder=folder, progress=progress)
