@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hiddenphysics import datasets
-from hiddenphysics.cli.app import app
+from hiddenphysics.cli import app
 from tests.datasets.small import NAME, register
 
 # As typed on a command line, with a small run registered beside the real ones, slowed so that it can be caught. Tests
@@ -20,7 +20,7 @@ SCRIPT = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.datasets.small import register
-from hiddenphysics.cli.app import main
+from hiddenphysics.cli import main
 from hiddenphysics.simulate.cylinder import Stepper
 register()
 step = Stepper.step
