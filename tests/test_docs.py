@@ -24,8 +24,7 @@ import yaml
 from typer.testing import CliRunner
 
 import hiddenphysics as hp
-from hiddenphysics.cli.app import app
-from hiddenphysics.cli.variadic import spread
+from hiddenphysics.cli import app, spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.result.estimate import Estimate
 from tests.scripts import script

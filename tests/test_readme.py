@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from hiddenphysics.cli.app import app
-from hiddenphysics.cli.variadic import spread
+from hiddenphysics.cli import app, spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.studies import STUDIES
 

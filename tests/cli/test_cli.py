@@ -10,9 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from hiddenphysics.cli import exits
-from hiddenphysics.cli.app import app
-from hiddenphysics.cli.variadic import spread
+from hiddenphysics.cli import app, spread, terminal
 from tests.test_identification import HEAT, heat, heat_snapshots
 
 runner = CliRunner()
@@ -33,7 +31,7 @@ def csv(tmp_path):
 
 def test_identify_prints_the_equation(csv):
     answer = call("identify", csv, "--pde", HEAT, "-q")
-    assert answer.exit_code == exits.OK
+    assert answer.exit_code == terminal.OK
     assert answer.stdout.startswith("u_t - 0.20")
     assert answer.stderr == ""
 
@@ -59,13 +57,13 @@ def test_progress_goes_to_stderr_with_a_stage_for_compiling(csv):
 def test_files_are_written_and_kept(csv, tmp_path):
     picture, result = tmp_path / "heat.png", tmp_path / "heat.nc"
     words = ("identify", csv, "--pde", HEAT, "--plot", picture, "--save", result, "-q")
-    assert call(*words).exit_code == exits.OK
+    assert call(*words).exit_code == terminal.OK
     before = picture.read_bytes(), result.read_bytes()
     refused = call(*words)
-    assert refused.exit_code == exits.DATA
+    assert refused.exit_code == terminal.DATA
     assert "exists and is not overwritten" in refused.stderr
     assert (picture.read_bytes(), result.read_bytes()) == before
-    assert call(*words, "--force").exit_code == exits.OK
+    assert call(*words, "--force").exit_code == terminal.OK
 
 
 def test_a_recording_is_cut_sampled_and_made_noisy(tmp_path):
@@ -88,7 +86,7 @@ def test_a_recording_is_cut_sampled_and_made_noisy(tmp_path):
     assert told["times"] == [0.01, 0.02]
     assert told["points"] == [25, 24]
     refused = call("identify", tmp_path / "grid.npz", "--pde", HEAT, "--model", "paper", "-q")
-    assert refused.exit_code == exits.DATA
+    assert refused.exit_code == terminal.DATA
     assert "--times 0 0.01" in refused.stderr
 
 
@@ -96,23 +94,23 @@ def test_bounds_and_constants_are_words_of_the_equation(csv):
     answer = call(
         "identify", csv, "--pde", "u_t - b*c*u_xx = 0", "--constant", "c=2", "--bounds", "b < 0.05", "-q"
     )
-    assert answer.exit_code == exits.DOUBTFUL
+    assert answer.exit_code == terminal.DOUBTFUL
     assert "at_bound" in answer.stdout
 
 
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (("--pde", "u_t - b*u_xx + sn(u)"), exits.EQUATION, "did you mean sin"),
-        (("--pde", "v_t - b*v_xx; w_t = v"), exits.DATA, "field 'u', which the equation does not have"),
-        (("--pde", HEAT, "--kernel", "matern:1.5"), exits.MODEL, "Use a smoother kernel"),
-        (("--pde", HEAT, "--kernel", "wavy"), exits.MODEL, "needed is one of squared_exponential"),
-        (("--pde", HEAT, "--constant", "c"), exits.EQUATION, "needed is NAME=NUMBER"),
-        (("--pde", HEAT, "--field", "u"), exits.DATA, "needed is NAME=COLUMN"),
-        (("--pde", HEAT, "--field", "u=w"), exits.DATA, "the data hold u"),
-        (("--pde", HEAT, "--times", "7", "8"), exits.DATA, "7"),
-        (("--pde", HEAT, "--missing", "ignore"), exits.USAGE, "refuse"),
-        ((), exits.USAGE, "--pde"),
+        (("--pde", "u_t - b*u_xx + sn(u)"), terminal.EQUATION, "did you mean sin"),
+        (("--pde", "v_t - b*v_xx; w_t = v"), terminal.DATA, "field 'u', which the equation does not have"),
+        (("--pde", HEAT, "--kernel", "matern:1.5"), terminal.MODEL, "Use a smoother kernel"),
+        (("--pde", HEAT, "--kernel", "wavy"), terminal.MODEL, "needed is one of squared_exponential"),
+        (("--pde", HEAT, "--constant", "c"), terminal.EQUATION, "needed is NAME=NUMBER"),
+        (("--pde", HEAT, "--field", "u"), terminal.DATA, "needed is NAME=COLUMN"),
+        (("--pde", HEAT, "--field", "u=w"), terminal.DATA, "the data hold u"),
+        (("--pde", HEAT, "--times", "7", "8"), terminal.DATA, "7"),
+        (("--pde", HEAT, "--missing", "ignore"), terminal.USAGE, "refuse"),
+        ((), terminal.USAGE, "--pde"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, tuple) else None,
 )
@@ -130,13 +128,13 @@ def test_files_that_cannot_be_read(tmp_path, name, content):
     if content is not None:
         (tmp_path / name).write_bytes(content)
     answer = call("identify", tmp_path / name, "--pde", HEAT, "-q")
-    assert answer.exit_code == exits.DATA
+    assert answer.exit_code == terminal.DATA
     assert name in answer.stderr
 
 
 def test_explain_echoes_what_was_understood():
     answer = call("explain", "u_t + a*u*u_x - b*u_xx = 0; b > 0")
-    assert answer.exit_code == exits.OK
+    assert answer.exit_code == terminal.OK
     for words in ("u: evolving", "b > 0", "Order 2 in space", "Nonlinear"):
         assert words in answer.stdout
 

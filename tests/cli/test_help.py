@@ -11,7 +11,7 @@ import pytest
 )
 def test_help_loads_nothing_heavy(words, room):
     code = (
-        "import sys\nfrom hiddenphysics.cli.app import app\n"
+        "import sys\nfrom hiddenphysics.cli import app\n"
         f"try: app({[*words.split(), '--help']})\n"
         "except SystemExit: pass\n"
         f"print(sorted({{'jax', 'scipy', 'xarray', 'numpy', {room!r}}} & set(sys.modules)))"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hiddenphysics.datasets.cylinder import recording_of
-from hiddenphysics.datasets.registry import ENTRIES
+from hiddenphysics.datasets import DATASETS
+from hiddenphysics.datasets.cylinder_wake import recording_of
 from hiddenphysics.simulate.cylinder import FlowSettings, RunPlan, Window
 
 NAME = "small_cylinder"
@@ -23,4 +23,11 @@ PLAN = RunPlan(
 
 def register(patch: pytest.MonkeyPatch | None = None) -> None:
     """Add the small run to the data sets, for good or as long as the patch holds."""
-    (patch or pytest.MonkeyPatch()).setitem(ENTRIES, NAME, recording_of(PLAN, "main", "A small run."))
+    if patch is not None:
+        add_for_a_while(patch)
+    DATASETS.add(NAME, recording_of(PLAN, "main", "A small run."))
+
+
+def add_for_a_while(patch: pytest.MonkeyPatch) -> None:
+    """Let what is added to the data sets be gone with the patch."""
+    patch.setattr(DATASETS, "_things", dict(DATASETS._things))

@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from hiddenphysics import datasets
-from hiddenphysics.datasets import cache, registry
-from hiddenphysics.datasets.recipe import Recipe
+from hiddenphysics.datasets import DATASETS, Recipe, cache
 from hiddenphysics.errors import DataError
+from tests.datasets.small import add_for_a_while
 
 
 @pytest.fixture
@@ -24,7 +24,8 @@ def counted(monkeypatch):
         values = np.random.default_rng(0).standard_normal((50, 40))
         return xr.Dataset({"u": (("t", "x"), values)}, {"t": np.arange(50.0), "x": np.arange(40.0)})
 
-    monkeypatch.setitem(registry.ENTRIES, "small", Recipe("Small.", "u_t = 0", {"a": 1.0}, {"n": 3}, build))
+    add_for_a_while(monkeypatch)
+    DATASETS.add("small", Recipe("Small.", "u_t = 0", {"a": 1.0}, {"n": 3}, build))
     return made
 
 
@@ -71,7 +72,7 @@ def test_a_failed_run_leaves_nothing_behind(counted, tmp_path, monkeypatch):
 
 
 def test_another_recipe_is_another_file(counted):
-    recipe = registry.ENTRIES["small"]
+    recipe = DATASETS["small"]
     others = [
         Recipe(recipe.summary, "u_t = 1", recipe.truth, recipe.settings, recipe.build),
         Recipe(recipe.summary, recipe.equation, {"a": 2.0}, recipe.settings, recipe.build),
@@ -94,3 +95,29 @@ def test_an_unknown_name_is_answered_with_the_nearest():
         datasets.load("burger")
     with pytest.raises(DataError, match="The names are burgers, kdv"):
         datasets.path("nothing like it")
+
+
+# ---- one more data set, from outside the package --------------------
+
+
+def decay(progress):
+    t, x = np.linspace(0, 1, 5), np.linspace(0, 2 * np.pi, 16, endpoint=False)
+    progress(1.0)
+    return xr.Dataset({"u": (("t", "x"), np.exp(-t)[:, None] * np.sin(x))}, {"t": t, "x": x})
+
+
+def test_a_data_set_is_added_from_outside_by_one_line(tmp_path):
+    before = datasets.names()
+    with pytest.MonkeyPatch.context() as patch:
+        add_for_a_while(patch)
+        DATASETS.add("decay", Recipe("A wave dies out.", "u_t - b*u_xx = 0", {"b": 1.0}, {"n": 16}, decay))
+        assert datasets.names() == (*before, "decay")
+        data = datasets.load("decay", folder=tmp_path)
+        assert datasets.path("decay", folder=tmp_path).is_file()
+        np.testing.assert_array_equal(data.u, decay(print).u)
+        assert (data.attrs["title"], json.loads(data.attrs["truth"])) == ("decay", {"b": 1.0})
+        with pytest.raises(DataError, match=r"There is a data set 'decay' already; choose another name\."):
+            DATASETS.add("decay", DATASETS["burgers"])
+    assert datasets.names() == before
+    with pytest.raises(DataError, match="no data set 'decay'"):
+        datasets.load("decay", folder=tmp_path)

@@ -28,7 +28,7 @@ def load(tmp_path_factory):
 
 def test_every_name_has_a_truth_for_its_parameters():
     for name in datasets.names():
-        recipe = datasets.registry.entry(name)
+        recipe = datasets.entry(name)
         json.dumps(dict(recipe.settings))
         equation = Equation.parse(recipe.equation, coordinates=("x", "y") if "2d" in name else None)
         assert set(equation.parameters) == set(recipe.truth)

@@ -11,7 +11,7 @@ from hiddenphysics.flow.noises import with_common_noise
 from hiddenphysics.flow.smooth import KERNELS, smooth
 from hiddenphysics.flow.task import task_of
 from hiddenphysics.inference.fit import Status
-from hiddenphysics.simulate.exact.fractional_heat import fractional_heat_kernel
+from hiddenphysics.simulate.exact import fractional_heat_kernel
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 

@@ -9,13 +9,13 @@ from hiddenphysics.simulate.exact import (
     bright_soliton,
     burgers,
     fractional_heat_kernel,
+    fractional_heat_peak,
     gaussian_pulse,
     heat_gaussian,
     soliton,
     taylor_green,
     two_solitons,
 )
-from hiddenphysics.simulate.exact.fractional_heat import peak
 
 X = np.linspace(-40, 40, 1024, endpoint=False)
 
@@ -132,4 +132,6 @@ def test_fractional_kernel_is_a_stable_density(alpha):
     width = 0.3 ** (1 / alpha)
     expected = scipy.stats.levy_stable.pdf(x, alpha, 0.0, scale=width)
     np.testing.assert_allclose(fractional_heat_kernel(0.3, x, alpha), expected, rtol=1e-6)
-    assert fractional_heat_kernel(0.3, [0.0], alpha)[0] == pytest.approx(peak(0.3, alpha), rel=1e-12)
+    assert fractional_heat_kernel(0.3, [0.0], alpha)[0] == pytest.approx(
+        fractional_heat_peak(0.3, alpha), rel=1e-12
+    )

@@ -1,5 +1,6 @@
 """The command line: thin, quick to answer `--help`, JAX loaded only when there is something to compute."""
 
-from hiddenphysics.cli.app import main
+from hiddenphysics.cli.app import app, main
+from hiddenphysics.cli.arguments import spread
 
-__all__ = ["main"]
+__all__ = ["app", "main", "spread"]

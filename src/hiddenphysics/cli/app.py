@@ -8,9 +8,9 @@ from typing import Annotated, Literal
 
 import typer
 
-from hiddenphysics.cli.datasets import app as datasets
-from hiddenphysics.cli.exits import EXIT_CODES, sentences
-from hiddenphysics.cli.variadic import spread
+from hiddenphysics.cli.arguments import spread
+from hiddenphysics.cli.dataset_commands import app as datasets
+from hiddenphysics.cli.terminal import EXIT_CODES, sentences
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -93,7 +93,7 @@ def identify(
     quiet: Quiet = False,
 ) -> None:
     """Identify the parameters of a PDE from snapshots in a file."""
-    from hiddenphysics.cli.run import Choice, Output, identify_file
+    from hiddenphysics.cli.actions import Choice, Output, identify_file
 
     choice = Choice(tuple(times or ()), tolerance, tuple(points or ()), seed, add_noise)
     with sentences():
@@ -124,7 +124,7 @@ def simulate(
     quiet: Quiet = False,
 ) -> None:
     """Move what was found onwards by the identified equation (model flow)."""
-    from hiddenphysics.cli.simulation import Run, simulate_file
+    from hiddenphysics.cli.actions import Run, simulate_file
 
     with sentences():
         simulate_file(file, Run(until, frames, points, draws, seed), plot, save, force=force, quiet=quiet)
@@ -134,7 +134,7 @@ def simulate(
 def explain(pde: Annotated[str, typer.Argument(show_default=False)], constant: Constants = None) -> None:
     """Say how an equation is understood: fields, parameters, order, linear or not."""
     with sentences():
-        from hiddenphysics.cli.words import numbers_by_name
+        from hiddenphysics.cli.arguments import numbers_by_name
         from hiddenphysics.equation import Equation
 
         typer.echo(Equation.parse(pde, constants=numbers_by_name(constant or [])).explain())
@@ -154,7 +154,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Identify Burgers' equation from 140 noisy points of its exact solution."""
-    from hiddenphysics.cli.run import Output, run_demo
+    from hiddenphysics.cli.actions import Output, run_demo
 
     with sentences():
         run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet))

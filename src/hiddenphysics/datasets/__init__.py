@@ -2,11 +2,30 @@
 
 >>> from hiddenphysics import datasets
 >>> datasets.load("burgers")  # doctest: +SKIP
+
+A new one is a `Recipe`, or another `Entry`, and one line:
+
+>>> datasets.DATASETS.add("mine", datasets.Recipe(...))  # doctest: +SKIP
 """
 
-from hiddenphysics.datasets.cache import load, make, path
-from hiddenphysics.datasets.cylinder import cut_extract
-from hiddenphysics.datasets.pictures import plot_vorticity
-from hiddenphysics.datasets.registry import names
+from hiddenphysics.datasets.cache import DATASETS, entry, load, make, names, path
+from hiddenphysics.datasets.cylinder_wake import cut_extract, plot_vorticity
+from hiddenphysics.datasets.displacements import LEVY_ALPHA, WALK_DT, WALK_SEED, WALK_STEPS
+from hiddenphysics.datasets.recipe import Entry, Recipe
 
-__all__ = ["cut_extract", "load", "make", "names", "path", "plot_vorticity"]
+__all__ = [
+    "DATASETS",
+    "LEVY_ALPHA",
+    "WALK_DT",
+    "WALK_SEED",
+    "WALK_STEPS",
+    "Entry",
+    "Recipe",
+    "cut_extract",
+    "entry",
+    "load",
+    "make",
+    "names",
+    "path",
+    "plot_vorticity",
+]

@@ -1,17 +1,61 @@
-"""The verbs: load, make and locate a data set by name, in the user's cache or in a given folder."""
+"""The data sets by name; load, make and locate one, in the user's cache or in a given folder."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import platformdirs
 
-from hiddenphysics.datasets.entry import Progress
-from hiddenphysics.datasets.registry import entry
+from hiddenphysics.datasets.cylinder_wake import CYLINDER, CYLINDER_0_005, CYLINDER_0_01, CYLINDER_EXTRACT
+from hiddenphysics.datasets.displacements import BROWNIAN, LEVY
+from hiddenphysics.datasets.periodic_fields import (
+    ALLEN_CAHN,
+    BURGERS,
+    KDV,
+    KURAMOTO_SIVASHINSKY,
+    REACTION_DIFFUSION,
+    SCHRODINGER,
+    SINE_GORDON,
+    TAYLOR_GREEN,
+)
+from hiddenphysics.datasets.recipe import Entry, Progress
+from hiddenphysics.errors import DataError
+from hiddenphysics.registry import Registry, did_you_mean
 
 if TYPE_CHECKING:
     import xarray as xr
+
+DATASETS: Final[Registry[Entry]] = Registry("data set", DataError)
+"""Name -> data set. One line here, or anywhere else, makes one more known: ``DATASETS.add("mine", Recipe(...))``."""
+
+DATASETS.add("burgers", BURGERS)
+DATASETS.add("kdv", KDV)
+DATASETS.add("kuramoto_sivashinsky", KURAMOTO_SIVASHINSKY)
+DATASETS.add("schrodinger", SCHRODINGER)
+DATASETS.add("cylinder", CYLINDER)
+DATASETS.add("cylinder_dt_0.01", CYLINDER_0_01)
+DATASETS.add("cylinder_dt_0.005", CYLINDER_0_005)
+DATASETS.add("cylinder_extract", CYLINDER_EXTRACT)
+DATASETS.add("brownian", BROWNIAN)
+DATASETS.add("levy", LEVY)
+DATASETS.add("sine_gordon", SINE_GORDON)
+DATASETS.add("allen_cahn", ALLEN_CAHN)
+DATASETS.add("reaction_diffusion_2d", REACTION_DIFFUSION)
+DATASETS.add("taylor_green", TAYLOR_GREEN)
+
+
+def names() -> tuple[str, ...]:
+    """Names of all data sets."""
+    return tuple(DATASETS)
+
+
+def entry(name: str) -> Entry:
+    """Return what is known of a data set, without its values."""
+    if name not in DATASETS:
+        hint = did_you_mean(str(name), DATASETS)
+        raise DataError(f"There is no data set {name!r}{hint or '.'} The names are {', '.join(DATASETS)}.")
+    return DATASETS[name]
 
 
 def load(name: str, *, folder: Path | None = None, progress: Progress | None = None) -> xr.Dataset:

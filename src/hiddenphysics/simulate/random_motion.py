@@ -85,8 +85,8 @@ def displacement_density(
     import xarray as xr
 
     edges = np.linspace(-window, window, bins + 1)
-    found = [_histogram(path, lag, edges, overlapping) for lag in lags]
-    density, deviation = (np.stack(rows) for rows in zip(*found, strict=True))
+    histograms = [_histogram(path, lag, edges, overlapping) for lag in lags]
+    density, deviation = (np.stack(rows) for rows in zip(*histograms, strict=True))
     return xr.Dataset(
         {"u": (("t", "x"), density)},
         {

@@ -7,7 +7,7 @@ import pytest
 
 from hiddenphysics.errors import ModelError
 from hiddenphysics.simulate.cylinder import FlowSettings, Stepper, circle, force_statistics, outside_bands
-from hiddenphysics.simulate.cylinder.start import kicked
+from hiddenphysics.simulate.cylinder.stages import kicked
 
 TIME = np.arange(0, 40, 0.02)
 PHASE = 2 * np.pi * 0.165 * TIME

@@ -9,10 +9,9 @@ import numpy as np
 from jaxtyping import Float64
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.simulate.cylinder.grid import nested_grids
-from hiddenphysics.simulate.cylinder.multidomain import Fields, MultiDomain, coarsen_outward
-from hiddenphysics.simulate.cylinder.operators import advection, laplacian
-from hiddenphysics.simulate.cylinder.projection import Projection
+from hiddenphysics.simulate.cylinder.differences import advection, laplacian
+from hiddenphysics.simulate.cylinder.immersed_body import Projection
+from hiddenphysics.simulate.cylinder.nesting import Fields, MultiDomain, coarsen_outward, nested_grids
 from hiddenphysics.simulate.cylinder.settings import FlowSettings, check_contains_body
 
 

@@ -1,4 +1,4 @@
-"""Files that are whole or absent: written beside their place, then renamed into it."""
+"""What a stage leaves on the disk: files that are whole or absent, written beside their place, then renamed into it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ import numpy as np
 from jaxtyping import Float64
 
 from hiddenphysics.simulate.cylinder.stepper import State
+
+CHECKPOINT = "checkpoint.npz"
+"""In a stage's folder: the last state written down, from which the stage goes on, or another begins."""
+
+RECORDING = "recording.json"
+"""In a finished stage's folder: settings, axes of what was recorded, force history and its statistics."""
 
 
 @contextmanager

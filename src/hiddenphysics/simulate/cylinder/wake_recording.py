@@ -1,8 +1,9 @@
-"""Recordings, opened for reading, and small extracts made from them."""
+"""The recorded wake: written snapshot by snapshot while the flow runs, opened for reading, cut to small extracts."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,18 @@ import numpy as np
 from jaxtyping import Float32, Float64
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.simulate.cylinder.recorder import FIELDS
-from hiddenphysics.simulate.cylinder.stage import RECORDING
-from hiddenphysics.simulate.cylinder.store import whole_file
+from hiddenphysics.simulate.cylinder.differences import node_velocity
+from hiddenphysics.simulate.cylinder.nesting import UniformGrid
+from hiddenphysics.simulate.cylinder.settings import Box
+from hiddenphysics.simulate.cylinder.stepper import State
+from hiddenphysics.simulate.cylinder.store import RECORDING, whole_file
+
+FIELDS = ("u", "v", "vorticity")
+"""What is recorded, each in a file of its name."""
 
 
 @dataclass(frozen=True)
-class Recording:
+class WakeRecording:
     """Consecutive snapshots of the wake; the fields are memory-mapped and read when indexed.
 
     Attributes
@@ -39,7 +45,7 @@ class Recording:
     metadata: dict[str, Any]
 
 
-def open_recording(folder: Path) -> Recording:
+def open_recording(folder: Path) -> WakeRecording:
     """Open the recording of a finished stage, such as `<run>/main` or `<run>/dt-0.01`."""
     missing = [name for name in (RECORDING, *(f"{f}.npy" for f in FIELDS)) if not (folder / name).exists()]
     if missing:
@@ -50,11 +56,11 @@ def open_recording(folder: Path) -> Recording:
     metadata = json.loads((folder / RECORDING).read_text(encoding="utf-8"))
     axes = {name: np.array(metadata.pop(name), dtype=np.float64) for name in ("time", "x", "y")}
     fields = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in FIELDS}
-    return Recording(**axes, **fields, metadata=metadata)
+    return WakeRecording(**axes, **fields, metadata=metadata)
 
 
 def extract(
-    recording: Recording,
+    recording: WakeRecording,
     path: Path,
     *,
     first: int = 0,
@@ -79,7 +85,7 @@ def extract(
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def _check_extract(recording: Recording, first: int, snapshots: int, points: int) -> None:
+def _check_extract(recording: WakeRecording, first: int, snapshots: int, points: int) -> None:
     held, nodes = len(recording.time), len(recording.x) * len(recording.y)
     if snapshots < 1 or first < 0 or first + snapshots > held:
         raise DataError(
@@ -88,3 +94,62 @@ def _check_extract(recording: Recording, first: int, snapshots: int, points: int
         )
     if not 1 <= points <= nodes:
         raise DataError(f"Asked for {points} points; the recording has {nodes}. Ask for 1 to {nodes}.")
+
+
+class Recorder:
+    """The files u.npy, v.npy and vorticity.npy of one stage, float32, (snapshots, x, y).
+
+    Snapshot s may be written again after a restart from an earlier checkpoint: with the same bytes.
+    """
+
+    def __init__(self, folder: Path, grid: UniformGrid, box: Box, snapshots: int, fresh: bool) -> None:
+        self._grid, self._where = grid, box_slices(grid, box)
+        in_x, in_y = self._where
+        self.x, self.y = grid.x[in_x], grid.y[in_y]
+        shape = (snapshots, len(self.x), len(self.y))
+        self._files = {name: _open(folder / f"{name}.npy", shape, fresh) for name in FIELDS}
+
+    def write(self, index: int, state: State, stream: float) -> None:
+        """Write snapshot `index`."""
+        for name, field in wake_fields(state, self._grid, self._where, stream).items():
+            self._files[name][index] = field
+
+    def flush(self) -> None:
+        """Hand the snapshots to the disk."""
+        for file in self._files.values():
+            file.flush()
+
+
+def box_slices(grid: UniformGrid, box: Box) -> tuple[slice, slice]:
+    """Find the nodes inside the box, its border included: a slice for each axis."""
+    return _slice(grid.x, box[0]), _slice(grid.y, box[1])
+
+
+def _slice(nodes: Float64[np.ndarray, " X"], span: tuple[float, float]) -> slice:
+    slack = 1e-6 * (nodes[1] - nodes[0])
+    inside = np.flatnonzero((nodes >= span[0] - slack) & (nodes <= span[1] + slack))
+    return slice(int(inside[0]), int(inside[-1]) + 1)
+
+
+def _open(path: Path, shape: Sequence[int], fresh: bool) -> np.memmap:
+    if fresh:
+        return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=tuple(shape))
+    return np.lib.format.open_memmap(path, mode="r+")
+
+
+def wake_fields(
+    state: State, grid: UniformGrid, where: tuple[slice, slice], stream: float
+) -> dict[str, Float64[np.ndarray, "W H"]]:
+    """Total velocity u, v and vorticity, all at the same nodes of the finest grid, second order."""
+    u, v = node_velocity(state.psi[0], grid.spacing, stream)
+    in_x, in_y = where
+    return {
+        "u": u[in_x, _shifted(in_y)],
+        "v": v[_shifted(in_x), in_y],
+        "vorticity": state.omega[0][in_x, in_y],
+    }
+
+
+def _shifted(part: slice) -> slice:
+    """Name the same nodes in an array that lacks the first node of the axis."""
+    return slice(part.start - 1, part.stop - 1)

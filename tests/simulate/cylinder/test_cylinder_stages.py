@@ -16,11 +16,11 @@ from hiddenphysics.simulate.cylinder import (
     circle,
     open_recording,
     run,
-    start,
+    stages,
     store,
 )
-from hiddenphysics.simulate.cylinder.grid import nested_grids
-from hiddenphysics.simulate.cylinder.operators import node_velocity
+from hiddenphysics.simulate.cylinder.differences import node_velocity
+from hiddenphysics.simulate.cylinder.nesting import nested_grids
 from tests.datasets.small import PLAN
 
 STAGES = ("shed", "settle", "main", "dt-0.05")
@@ -209,7 +209,7 @@ def test_recorded_velocity_and_vorticity_belong_together(whole):
 
 
 def test_a_blow_up_is_a_sentence_and_leaves_nothing_that_is_not_finite(tmp_path, monkeypatch):
-    monkeypatch.setattr(start, "KICK_STRENGTH", 200.0)
+    monkeypatch.setattr(stages, "KICK_STRENGTH", 200.0)
     with pytest.raises(ModelError, match=r"blew up at t = .* vorticity has reached .* use time_step=0\.0"):
         run(tmp_path, PLAN)
     for path in tmp_path.rglob("*.np[yz]"):
@@ -231,9 +231,9 @@ def test_metadata_is_plain_json_without_nan(whole):
 def test_resampling_onto_the_same_grids_changes_nothing_and_is_exact_for_bilinear_fields():
     old, new = nested_grids(PLAN.start), nested_grids(PLAN.flow)
     fields = [1 + 2 * grid.x[:, None] * grid.y[None, :] for grid in old]
-    for same, field in zip(start.resampled(fields, old, old), fields, strict=True):
+    for same, field in zip(stages.resampled(fields, old, old), fields, strict=True):
         np.testing.assert_allclose(same, field, atol=1e-12)
-    finer = start.resampled(fields, old, new)[0]
+    finer = stages.resampled(fields, old, new)[0]
     inside = (new[0].x >= old[0].x[0]) & (new[0].x <= old[0].x[-1])
     exact = 1 + 2 * new[0].x[inside, None] * new[0].y[None, :]
     np.testing.assert_allclose(finer[inside], exact, atol=1e-12)

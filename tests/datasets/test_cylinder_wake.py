@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from hiddenphysics import datasets
-from hiddenphysics.datasets import cylinder
+from hiddenphysics.datasets import cylinder_wake
 from hiddenphysics.errors import DataError
 from hiddenphysics.simulate.cylinder import open_recording
 from hiddenphysics.snapshots import read
@@ -41,7 +41,7 @@ def test_the_run_is_opened_without_being_read(folder):
 
 
 def test_the_recordings_of_a_run_share_its_folder(folder):
-    window = cylinder.recording_of(PLAN, "dt-0.05", "Window.")
+    window = cylinder_wake.recording_of(PLAN, "dt-0.05", "Window.")
     assert window.run_folder(folder) == datasets.path(NAME, folder=folder).parent
     assert len(window.load("window", folder, print).t) == 3
 
@@ -65,7 +65,7 @@ def test_a_full_disk_is_a_sentence(folder, tmp_path, monkeypatch):
     def fail(*given):
         raise OSError("disk full")
 
-    monkeypatch.setattr(cylinder, "run", fail)
+    monkeypatch.setattr(cylinder_wake, "run", fail)
     with pytest.raises(DataError, match=r"could not be written to .*disk full.*What is done is kept"):
         datasets.make(NAME, folder=tmp_path)
 

@@ -1,4 +1,4 @@
-"""Flow past a cylinder at Re = 100: the run of half an hour, and the extract of it that ships with the package."""
+"""Flow past a cylinder at Re = 100: the run of half an hour, the extract of it that ships, the picture of its wake."""
 
 from __future__ import annotations
 
@@ -7,14 +7,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hiddenphysics.datasets.entry import Entry, Progress
+from hiddenphysics.datasets.recipe import Entry, Progress
 from hiddenphysics.errors import DataError
-from hiddenphysics.simulate.cylinder import RunPlan, extract, open_recording, run
-from hiddenphysics.simulate.cylinder.recorder import FIELDS
+from hiddenphysics.plots.library import load_figure_class
+from hiddenphysics.simulate.cylinder import (
+    CHECKPOINT,
+    FIELDS,
+    RADIUS,
+    FlowSettings,
+    RunPlan,
+    extract,
+    nested_grids,
+    open_recording,
+    read_state,
+    run,
+)
 
 if TYPE_CHECKING:
     import xarray as xr
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 EQUATION: Final = (
     "u_t + lambda_1*(u*u_x + v*u_y) + p_x - lambda_2*lap(u) = 0;"
@@ -23,8 +37,15 @@ EQUATION: Final = (
 )
 
 SHIPPED: Final = Path(__file__).parent / "files" / "cylinder_extract.npz"
+
 CUT: Final = {"first": 0, "snapshots": 12, "points": 4000, "seed": 0}
 """How the shipped extract was cut out of the run."""
+
+VIEW = ((-1.5, 16.0), (-2.6, 2.6))
+"""The part of the plane that the picture shows: the cylinder, and the wake far beyond the recorded box."""
+
+DEEPEST = 3.0
+"""Vorticity of the deepest colours; beside the cylinder it is larger."""
 
 
 @dataclass(frozen=True)
@@ -110,11 +131,6 @@ class CylinderExtract(Entry):
             return xr.Dataset(fields, {"t": archive["time"]} | points, self.attributes(name))
 
 
-def cut_extract(recording: Path, file: Path, **cut: int) -> None:
-    """Write an extract of a recording (`path("cylinder")`); by default the one that ships, byte for byte."""
-    extract(open_recording(recording), file, **(CUT | cut))
-
-
 def recording_of(plan: RunPlan, stage: str, summary: str) -> CylinderRecording:
     """Return the entry of one of the run's recordings."""
     return CylinderRecording(summary, EQUATION, _truth(plan), asdict(plan), plan, stage)
@@ -124,12 +140,46 @@ def _truth(plan: RunPlan) -> dict[str, float]:
     return {"lambda_1": 1.0, "lambda_2": 1 / plan.flow.reynolds}
 
 
+def cut_extract(recording: Path, file: Path, **cut: int) -> None:
+    """Write an extract of a recording (`path("cylinder")`); by default the one that ships, byte for byte."""
+    extract(open_recording(recording), file, **(CUT | cut))
+
+
+def plot_vorticity(recording: Path) -> Figure:
+    """Draw the vorticity at the last time of a recording (`path("cylinder")`), all grids, and the recorded box."""
+    opened = open_recording(recording)
+    flow = FlowSettings(**opened.metadata["flow"])
+    state, _ = read_state(recording / CHECKPOINT)
+    figure: Figure = load_figure_class().Figure(figsize=(10, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    # Coarse grids first: each finer one covers the middle of the one before.
+    for grid, omega in reversed(list(zip(nested_grids(flow), state.omega, strict=True))):
+        image = axes.pcolormesh(
+            grid.x, grid.y, omega.T, cmap="RdBu_r", vmin=-DEEPEST, vmax=DEEPEST, shading="nearest"
+        )
+    _outline(axes, opened.x, opened.y)
+    axes.set(xlabel="x", ylabel="y", xlim=VIEW[0], ylim=VIEW[1], aspect="equal")
+    axes.set_title(f"Vorticity at t = {state.time:.2f}, Re = {flow.reynolds:g}; recorded in the box")
+    figure.colorbar(image, ax=axes, pad=0.01, extend="both")
+    return figure
+
+
+def _outline(axes: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> None:
+    """Draw the cylinder and the recorded box."""
+    from matplotlib.patches import Circle, Rectangle
+
+    axes.add_patch(Circle((0, 0), RADIUS, color="0.6"))
+    axes.add_patch(Rectangle((x[0], y[0]), x[-1] - x[0], y[-1] - y[0], fill=False, linewidth=0.8))
+
+
 PLAN: Final = RunPlan()
 
 CYLINDER = recording_of(
     PLAN, "main", "Vortex street behind a cylinder at Re = 100; 502 snapshots of the wake, every 0.02."
 )
+
 CYLINDER_0_01 = recording_of(PLAN, "dt-0.01", "The same flow a little later; 30 snapshots, every 0.01.")
+
 CYLINDER_0_005 = recording_of(PLAN, "dt-0.005", "The same flow a little later; 30 snapshots, every 0.005.")
 
 CYLINDER_EXTRACT = CylinderExtract(

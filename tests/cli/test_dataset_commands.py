@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hiddenphysics import datasets
-from hiddenphysics.cli.app import app
+from hiddenphysics.cli import app
 from tests.datasets.small import NAME, register
 
 # As typed on a command line, with a small run registered beside the real ones, slowed so that it can be caught. Tests
@@ -20,7 +20,7 @@ SCRIPT = """
 import signal, sys, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from tests.datasets.small import register
-from hiddenphysics.cli.app import main
+from hiddenphysics.cli import main
 from hiddenphysics.simulate.cylinder import Stepper
 register()
 step = Stepper.step
@@ -141,7 +141,7 @@ def test_what_needs_the_run_says_how_to_make_it(typed, tmp_path, command):
 
 
 def test_extract_and_picture_are_written_once(small_run, typed, tmp_path, monkeypatch):
-    monkeypatch.setitem(datasets.registry.ENTRIES, "cylinder", datasets.registry.entry(NAME))
+    monkeypatch.setitem(datasets.DATASETS._things, "cylinder", datasets.entry(NAME))
     datasets.make("cylinder", folder=tmp_path)
     cut, drawn = tmp_path / "cut.npz", tmp_path / "drawn.png"
     words = ("--folder", tmp_path)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenphysics.simulate.cylinder.grid import Elliptic, Grid, laplacian_eigenvalues
-from hiddenphysics.simulate.cylinder.operators import (
+from hiddenphysics.simulate.cylinder.differences import (
     advection,
     curl,
     curl_transpose,
@@ -12,8 +11,9 @@ from hiddenphysics.simulate.cylinder.operators import (
     laplacian,
     node_velocity,
 )
+from hiddenphysics.simulate.cylinder.nesting import Elliptic, UniformGrid, laplacian_eigenvalues
 
-GRID = Grid(cells=(14, 10), spacing=0.1, corner=(-0.3, 0.2))
+GRID = UniformGrid(cells=(14, 10), spacing=0.1, corner=(-0.3, 0.2))
 D = GRID.spacing
 
 

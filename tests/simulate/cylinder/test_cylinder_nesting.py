@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 
 from hiddenphysics.simulate.cylinder import FlowSettings, Stepper, circle
-from hiddenphysics.simulate.cylinder.grid import Grid, nested_grids
-from hiddenphysics.simulate.cylinder.multidomain import (
+from hiddenphysics.simulate.cylinder.nesting import (
     MultiDomain,
+    UniformGrid,
     coarsen,
     coarsen_outward,
     edges_from_coarser,
     halve,
+    nested_grids,
     overlap,
 )
-from hiddenphysics.simulate.cylinder.start import kicked
+from hiddenphysics.simulate.cylinder.stages import kicked
 
 
 def interiors(function, grids):
@@ -24,7 +25,7 @@ def interiors(function, grids):
 
 @pytest.mark.parametrize("cells", [(450, 200), (180, 80), (18, 14), (8, 10)])
 def test_every_second_node_is_a_node_of_the_coarser_grid(cells):
-    fine = Grid(cells, 0.02, (-1.0, -2.0))
+    fine = UniformGrid(cells, 0.02, (-1.0, -2.0))
     coarse = fine.coarser()
     in_x, in_y = overlap(fine)
     np.testing.assert_allclose(coarse.x[1:-1][in_x], fine.x[2:-2:2], atol=1e-12)
@@ -53,7 +54,7 @@ def test_coarsening_weights_are_a_quarter_an_eighth_a_sixteenth():
 
 
 def test_edge_values_are_exact_for_cubics():
-    fine = Grid((12, 16), 0.1, (-0.4, 0.3))
+    fine = UniformGrid((12, 16), 0.1, (-0.4, 0.3))
     coarse = fine.coarser()
 
     def cubic(x, y):

@@ -1,4 +1,4 @@
-"""What the commands do once their words are read: files in, fit, files and text out."""
+"""What identify, demo and simulate do once their words are read: files in, work, files and text out."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+import numpy as np
 import typer
 
+from hiddenphysics.cli.arguments import names_by_name, numbers_by_name, refuse_to_overwrite
 from hiddenphysics.cli.compilation import keep_compiled_code
-from hiddenphysics.cli.exits import DOUBTFUL
-from hiddenphysics.cli.progress import stages
-from hiddenphysics.cli.words import names_by_name, numbers_by_name
+from hiddenphysics.cli.terminal import DOUBTFUL, stages
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots, read
 
@@ -53,9 +53,7 @@ class Output:
 
     def check(self) -> None:
         """Refuse to overwrite before the work, not after it."""
-        for path in (self.plot, self.save):
-            if path is not None and path.exists() and not self.force:
-                raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
+        refuse_to_overwrite(self.plot, self.save, force=self.force)
 
     def write(self, result: Result) -> None:
         """Print the result and write what was asked for; a doubtful status ends in its own exit code."""
@@ -69,6 +67,17 @@ class Output:
                 typer.echo(f"wrote {path}", err=True)
         if result.status != "converged":
             raise typer.Exit(DOUBTFUL)
+
+
+@dataclass(frozen=True)
+class Run:
+    """How far, how finely, and how many trajectories."""
+
+    until: float
+    frames: int
+    points: int
+    draws: int
+    seed: int
 
 
 def identify_file(
@@ -106,6 +115,15 @@ def identify_file(
     output.write(result.with_recording(_as_named(recording, result)))
 
 
+def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:
+    """Return the whole file under the equation's names, where its fields can be told."""
+    if len(recording) <= len(result.snapshots) or len(recording.fields) != len(result.snapshots.fields):
+        return None
+    if recording.complex_fields and result.snapshots.complex_fields:
+        return recording.rename({recording.complex_fields[0]: result.snapshots.complex_fields[0]})
+    return recording.rename(dict(zip(recording.fields, result.snapshots.fields, strict=True)))
+
+
 def run_demo(noise: float, seed: int, csv: Path | None, output: Output) -> None:
     """Make 140 points of Burgers' equation and identify it."""
     output.check()
@@ -127,17 +145,39 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output) -> None:
     output.write(result.with_recording(recording))
 
 
-def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:
-    """Return the whole file under the equation's names, where its fields can be told."""
-    if len(recording) <= len(result.snapshots) or len(recording.fields) != len(result.snapshots.fields):
-        return None
-    if recording.complex_fields and result.snapshots.complex_fields:
-        return recording.rename({recording.complex_fields[0]: result.snapshots.complex_fields[0]})
-    return recording.rename(dict(zip(recording.fields, result.snapshots.fields, strict=True)))
-
-
 def _write_table(snapshots: Snapshots, path: Path, force: bool) -> None:
-    if path.exists() and not force:
-        raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
+    refuse_to_overwrite(path, force=force)
     path.parent.mkdir(parents=True, exist_ok=True)
     snapshots.to_table().to_csv(path, index=False)
+
+
+def simulate_file(
+    file: Path, run: Run, plot: Path | None, save: Path | None, *, force: bool, quiet: bool
+) -> None:
+    """Load a result, move it on, write the trajectory and its picture."""
+    refuse_to_overwrite(plot, save, force=force)
+    keep_compiled_code()
+    with stages(quiet) as say:
+        say("loading the result")
+        from hiddenphysics.plots import plot_trajectory, write_figure
+        from hiddenphysics.result.files import load
+
+        result = load(file)
+        start = float(result.snapshots.times[0])
+        if not run.until > start or run.frames < 2:
+            raise DataError(
+                f"A run until t = {run.until:g} in {run.frames} frames was asked for; it starts at the first snapshot, "
+                f"t = {start:g}, and needs at least two frames. Type a later --until."
+            )
+        say("moving the fields on")
+        trajectory = result.simulate(
+            np.linspace(start, run.until, run.frames), points=run.points, draws=run.draws, seed=run.seed
+        )
+        if save is not None:
+            trajectory.to_netcdf(save, engine="h5netcdf")
+        if plot is not None:
+            write_figure(plot_trajectory(result, trajectory), plot, overwrite=force)
+    typer.echo(result.identified())
+    for path in (save, plot):
+        if path is not None and not quiet:
+            typer.echo(f"wrote {path}", err=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hiddenphysics.cli.exits import INTERRUPTED, sentences
-from hiddenphysics.errors import DataError
+from hiddenphysics.cli.arguments import refuse_to_overwrite
+from hiddenphysics.cli.terminal import INTERRUPTED, progress_bar, sentences
 
 app = typer.Typer(
     no_args_is_help=True, help="Data to try: made on this machine from a seed, nothing is downloaded."
@@ -28,8 +28,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite an existing file
 def list_them(folder: Folder = None) -> None:
     """List the data sets: name, whether it is there, what it shows."""
     with sentences():
-        from hiddenphysics.datasets import names, path
-        from hiddenphysics.datasets.registry import entry
+        from hiddenphysics.datasets import entry, names, path
 
         width = max(map(len, names()))
         for name in names():
@@ -43,11 +42,10 @@ def make(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
     with sentences():
         from hiddenphysics import datasets
         from hiddenphysics.cli.compilation import keep_compiled_code
-        from hiddenphysics.datasets.registry import entry
 
-        resumable = entry(name).resumable
+        resumable = datasets.entry(name).resumable
         keep_compiled_code()
-        with _interruptible(name, folder, resumable), _bar(name, quiet) as progress:
+        with _interruptible(name, folder, resumable), progress_bar(name, quiet) as progress:
             place = datasets.make(name, folder=folder, progress=progress)
         typer.echo(place)
 
@@ -75,8 +73,7 @@ def extract(
     with sentences():
         from hiddenphysics import datasets
 
-        if file.exists() and not force:
-            raise DataError(f"{file} exists and is not overwritten. Choose another name, or add --force.")
+        refuse_to_overwrite(file, force=force)
         datasets.cut_extract(
             _recording(folder), file, snapshots=snapshots, first=first, points=points, seed=seed
         )
@@ -117,33 +114,3 @@ def _interruptible(name: str, folder: Path | None, resumable: bool) -> Iterator[
         left = f"What is done is kept; go on with: {again}" if resumable else "Nothing was written."
         typer.echo(f"interrupted. {left}", err=True)
         raise typer.Exit(INTERRUPTED) from None
-
-
-@contextmanager
-def _bar(name: str, quiet: bool) -> Iterator[Callable[[float], None]]:
-    """Yield a function that takes the finished part: a bar on a terminal, a line for every tenth elsewhere."""
-    if quiet:
-        yield lambda done: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
-        yield _lines(name)
-        return
-    with Progress(*Progress.get_default_columns(), TimeElapsedColumn(), console=console) as bar:
-        task = bar.add_task(name, total=1.0)
-        yield lambda done: bar.update(task, completed=done)
-
-
-def _lines(name: str) -> Callable[[float], None]:
-    told = -1
-
-    def tell(done: float) -> None:
-        nonlocal told
-        if int(10 * done) > told:
-            told = int(10 * done)
-            typer.echo(f"{name}: {10 * told} %", err=True)
-
-    return tell

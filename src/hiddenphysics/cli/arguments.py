@@ -1,0 +1,67 @@
+"""How a command line is read: options with several values, ``name=value``, and files that must not be overwritten."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from hiddenphysics.errors import DataError, EquationError
+
+VARIADIC = ("--times", "--points")
+"""Options that take several values at once: ``--times 2.0 2.1``, ``--points 71 69``."""
+
+
+def spread(args: list[str]) -> list[str]:
+    """Return the arguments with ``--times 2 3`` written as ``--times 2 --times 3``, which is what typer reads."""
+    written: list[str] = []
+    current: str | None = None
+    fresh = False
+    for argument in args:
+        if argument in VARIADIC:
+            current, fresh = argument, True
+        elif current is not None and not fresh and _is_number(argument):
+            written.append(current)
+        else:
+            current = current if fresh else None
+            fresh = False
+        written.append(argument)
+    return written
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def names_by_name(words: Iterable[str]) -> dict[str, str]:
+    """Read ``u=usol`` into {"u": "usol"}."""
+    pairs: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name.strip() and equals and value.strip()):
+            raise DataError(f"--field {word!r} was typed; needed is NAME=COLUMN, as in --field u=usol.")
+        pairs[name.strip()] = value.strip()
+    return pairs
+
+
+def numbers_by_name(words: Iterable[str]) -> dict[str, float]:
+    """Read ``c=3`` into {"c": 3.0}."""
+    numbers: dict[str, float] = {}
+    for word in words:
+        name, _, value = word.partition("=")
+        try:
+            numbers[name.strip()] = float(value)
+        except ValueError:
+            message = f"--constant {word!r} was typed; needed is NAME=NUMBER, as in --constant c=3."
+            raise EquationError(message) from None
+    return numbers
+
+
+def refuse_to_overwrite(*paths: Path | None, force: bool) -> None:
+    """Refuse files that exist, before the work and not after it, unless --force was typed; None is no file."""
+    for path in paths:
+        if path is not None and path.exists() and not force:
+            raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
