@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from hiddenphysics.cli.app import app
 from hiddenphysics.cli.variadic import spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
-from hiddenphysics.studies import STUDIES
+from hiddenphysics.reproduction import STUDIES
 
 pytestmark = pytest.mark.xdist_group("readme")  # one process: the tests share fits
 
