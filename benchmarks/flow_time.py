@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import hiddenphysics as hp
-from hiddenphysics.studies import STUDIES
+from hiddenphysics.reproduction import STUDIES
 
 CASES = ("burgers", "kdv", "ks")
 SEED = 40

@@ -16,11 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiddenphysics.studies import STUDIES, Study
-from hiddenphysics.studies.lanes import ONE_THREAD
-from hiddenphysics.studies.plan import Plan
-from hiddenphysics.studies.recordings import Library
-from hiddenphysics.studies.study import PAPER
+from hiddenphysics.reproduction import ONE_THREAD, PAPER, STUDIES, Library, Plan, Study
 
 if TYPE_CHECKING:  # imported where they are used: workers set the number of threads first
     from hiddenphysics.result import Result

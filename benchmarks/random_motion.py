@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hiddenphysics.reproduction import STUDIES
 from hiddenphysics.simulate.random_motion import brownian_path, displacement_density, levy_path
-from hiddenphysics.studies import STUDIES
 
 STEPS, BINS, DT, LAGS = 1_000_000, 100, 0.01, (3, 4)
 
@@ -45,10 +45,10 @@ def fit(
     density = displacement_density(walk.path(steps, seed), DT, lags=LAGS, bins=bins, window=walk.window)
     result = hp.identify(study.equation, hp.read(density), model=model)
     row: dict[str, object] = {"study": name, "seed": seed, "status": str(result.status)}
-    for parameter, found in result.parameters.items():
-        low, high = found.interval(0.95)
+    for parameter, value in result.parameters.items():
+        low, high = value.interval(0.95)
         covered = bool(low <= study.truth[parameter] <= high)
-        row |= {parameter: found.estimate, f"{parameter} covered": covered}
+        row |= {parameter: value.estimate, f"{parameter} covered": covered}
     return row
 
 

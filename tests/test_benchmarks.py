@@ -9,9 +9,7 @@ import pytest
 import hiddenphysics as hp
 from benchmarks import likelihood, memory, other_fields, paper_pairs, random_motion
 from hiddenphysics.demo import burgers_recording
-from hiddenphysics.studies import STUDIES
-from hiddenphysics.studies.plan import Plan
-from hiddenphysics.studies.recordings import Library
+from hiddenphysics.reproduction import STUDIES, Library, Plan
 
 
 def test_the_plain_likelihood_is_the_same_function():

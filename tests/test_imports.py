@@ -23,7 +23,7 @@ ORDER = [
     {"datasets"},
     {"solving"},
     {"identification"},
-    {"demo", "studies"},
+    {"demo", "reproduction"},
     {"cli"},
     {"__main__"},
 ]

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from hiddenphysics.cli import app, spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
-from hiddenphysics.studies import STUDIES
+from hiddenphysics.reproduction import STUDIES
 
 pytestmark = pytest.mark.xdist_group("readme")  # one process: the tests share fits
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from hiddenphysics.studies import STUDIES, Study
+from hiddenphysics.reproduction import STUDIES, Study
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.neighbours.problems import Problem
+from hiddenphysics.reproduction import Library
 from hiddenphysics.snapshots import Snapshots
-from hiddenphysics.studies.recordings import Library
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def record(problem: Problem, folder: Path | None, noise: float, seed: int = 0) -
 
     The noise is white, its standard deviation `noise` times that of the field over the whole recording.
     """
-    whole = Library(folder).recording(problem.study)
+    whole = Library(folder).open(problem.study)
     snapshots = whole.take(list(range(len(whole.times))))
     if noise:
         snapshots = snapshots.with_noise(noise, seed=seed)

@@ -7,7 +7,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    ("words", "room"), [("datasets make", "hiddenphysics.datasets"), ("reproduce", "hiddenphysics.studies")]
+    ("words", "room"),
+    [("datasets make", "hiddenphysics.datasets"), ("reproduce", "hiddenphysics.reproduction")],
 )
 def test_help_loads_nothing_heavy(words, room):
     code = (

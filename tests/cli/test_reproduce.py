@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from hiddenphysics.cli.app import app
 from hiddenphysics.cli.reproduce import sentence
 from hiddenphysics.demo import burgers_recording
-from hiddenphysics.studies import Progress
+from hiddenphysics.reproduction import Progress
 
 pytestmark = pytest.mark.xdist_group("reproduce")  # one process: the tests share fits
 
@@ -105,7 +105,7 @@ def test_ctrl_c_says_how_to_go_on(typed, burgers, tmp_path, monkeypatch):
     def interrupt(*given, **named):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hiddenphysics.studies.run", interrupt)
+    monkeypatch.setattr("hiddenphysics.reproduction.run", interrupt)
     answer = typed("burgers", "--data", burgers, "--folder", tmp_path)
     assert answer.exit_code == 130
     assert "What is done is kept; go on with: hiddenphysics" in answer.stderr

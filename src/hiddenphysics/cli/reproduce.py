@@ -17,7 +17,7 @@ from hiddenphysics.cli.progress import stages
 from hiddenphysics.errors import DataError
 
 if TYPE_CHECKING:
-    from hiddenphysics.studies import Progress
+    from hiddenphysics.reproduction import Progress
 
 EVERY = 10.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -46,7 +46,7 @@ def reproduce_studies(
             "No study was named. Name some, as in: hiddenphysics reproduce burgers kdv; or add --all."
         )
     keep_compiled_code()
-    from hiddenphysics.studies import choose, rehearsal, report, restrict, run
+    from hiddenphysics.reproduction import choose, rehearsal, report, restrict, run
 
     studies = choose(() if everything else words)
     if data is not None and data.is_file() and len(studies) > 1:
@@ -95,7 +95,7 @@ def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:
 
 def sentence(progress: Progress) -> str:
     """Write progress as one line."""
-    from hiddenphysics.studies.words import duration
+    from hiddenphysics.reproduction import duration
 
     left = "" if progress.left is None else f", about {duration(progress.left)} left"
     return f"{progress.done} of {progress.total} fits{left}: {progress.doing}"

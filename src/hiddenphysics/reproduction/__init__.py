@@ -1,0 +1,34 @@
+"""The paper's tables and figures as declared experiments: studies are data, one runner executes them.
+
+>>> from pathlib import Path
+>>> from hiddenphysics.reproduction import choose, report, run
+>>> outcome = run(choose(["burgers"]), Path("burgers"), workers=2)  # doctest: +SKIP
+>>> report(outcome, Path("burgers"))  # doctest: +SKIP
+"""
+
+from hiddenphysics.reproduction.comparison import tabulate
+from hiddenphysics.reproduction.experiments import STUDIES, choose, rehearsal, restrict
+from hiddenphysics.reproduction.fit_plan import Plan
+from hiddenphysics.reproduction.report import duration, report
+from hiddenphysics.reproduction.runner import Outcome, Progress, run
+from hiddenphysics.reproduction.study import PAPER, Study
+from hiddenphysics.reproduction.study_data import Library
+from hiddenphysics.reproduction.workers import ONE_THREAD
+
+__all__ = [
+    "ONE_THREAD",
+    "PAPER",
+    "STUDIES",
+    "Library",
+    "Outcome",
+    "Plan",
+    "Progress",
+    "Study",
+    "choose",
+    "duration",
+    "rehearsal",
+    "report",
+    "restrict",
+    "run",
+    "tabulate",
+]

@@ -1,0 +1,6 @@
+"""The report of a run: tables, figures and words, as Markdown and as one HTML page."""
+
+from hiddenphysics.reproduction.report.wording import duration
+from hiddenphysics.reproduction.report.writer import report
+
+__all__ = ["duration", "report"]
