@@ -12,6 +12,7 @@ import io
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -103,6 +104,93 @@ def test_the_first_page_says_what_the_readme_says() -> None:
     block = next(b for b in blocks("index.md") if b.kind == "python")
     assert block.body in readme
     assert block.printed in readme
+
+
+# ---- lines that a diff can show --------------------
+
+
+WIDTH = 120
+"""No line of prose is longer. It is wrapped at 100 columns; an edit by hand may go a little beyond."""
+WRITTEN = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", *(f"docs/{page}" for page in PAGES)]
+HOLDS_INDENTED_PROSE = re.compile(r"[-*+] |\d+[.)] |!!!|\?\?\?")
+"""List items and admonitions: what is indented below them is prose; below anything else it is code."""
+MARKER = re.compile(r"[\s>]*(?:(?:[-*+]|\d+[.)]) +)?")
+PIECE = re.compile(r"(?:(`+).+?\1|\S)+")
+"""What cannot be broken: a word, the target of a link, a code span with all its blanks."""
+
+
+def prose(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a page with their numbers, without tables and code."""
+    fence, holder = "", ""
+    for number, line in enumerate(text.splitlines(), 1):
+        mark = re.match(r"`{3,}|~{3,}", line.strip())
+        if fence:
+            fence = "" if line.strip() == fence else fence
+        elif mark:
+            fence = mark[0]
+        elif line.startswith("    ") and not HOLDS_INDENTED_PROSE.match(holder):
+            continue
+        elif not (line.lstrip().startswith("|") and line.rstrip().endswith("|")):
+            yield number, line
+            holder = line if line[:1].strip() else holder
+    assert not fence, "a code block is never closed, and would hide the rest of the page"
+
+
+def long_lines(text: str) -> list[int]:
+    """Return the numbers of the lines of prose that are too long and could be broken."""
+    return [
+        number
+        for number, line in prose(text)
+        if len(line) > WIDTH and len(list(PIECE.finditer(MARKER.sub("", line, count=1)))) > 1
+    ]
+
+
+@pytest.mark.parametrize("page", WRITTEN)
+def test_prose_is_wrapped(page: str) -> None:
+    assert long_lines((ROOT / page).read_text(encoding="utf-8")) == []
+
+
+WORDS = "word " * 24 + "w"  # one column too many
+NAME = "n" * 130
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        (WORDS, 1),
+        (f"# {WORDS}", 1),
+        (f"> {WORDS}", 1),
+        (f"- {WORDS}", 1),
+        (f"- An item.\n  {WORDS}", 2),
+        (f"1. An item.\n\n    {WORDS}", 3),
+        (f"!!! note\n    Short.\n\n    {WORDS}", 4),
+        (f"```text\n{WORDS}\n```\n{WORDS}", 4),
+        (f"| a |\n|---|\n| b |\n\n{WORDS}", 5),
+        (f"|ω| {WORDS}", 1),
+        (f"See `{NAME}`", 1),
+        (f"[a link of words]({NAME}.md)", 1),
+    ],
+)
+def test_a_long_line_is_seen(text: str, number: int) -> None:
+    assert long_lines(text) == [number]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        WORDS[:WIDTH],
+        f"| {WORDS} |",
+        f"```text\n{WORDS}\n```",
+        f"- An item:\n\n  ```text\n  {WORDS}\n  ```",
+        f"The system is\n\n    {WORDS}\n\n    {WORDS}",
+        f"::: hiddenphysics.identify\n    options:\n      members: [{WORDS}]",
+        f"`{WORDS}`.",
+        f"- `{WORDS}`",
+        f"  [link]({NAME}.md),",
+    ],
+)
+def test_what_cannot_be_broken_may_be_long(text: str) -> None:
+    assert long_lines(text) == []
 
 
 # ---- the command line --------------------
