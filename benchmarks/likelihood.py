@@ -44,7 +44,7 @@ def build(case: Case) -> tuple[hp.Problem, PlainProblem, dict[str, float]]:
 def measure(case: Case, seconds: float = 8.0) -> dict[str, float]:
     """Return milliseconds per evaluation of both, and how far value and gradient disagree."""
     task, plain, values = build(case)
-    vector = task.layout.vector(values)
+    vector = task.unknowns.vector(values)
 
     def ours() -> tuple[float, np.ndarray]:
         return task.objective(vector)

@@ -10,7 +10,6 @@ SCRIPT = """
 import json, resource, sys, time
 import numpy as np
 import hiddenphysics as hp
-from hiddenphysics.inference import likelihood
 n, with_hessian = int(sys.argv[1]), sys.argv[2] == "hessian"
 rng = np.random.default_rng(0)
 x = [np.sort(rng.uniform(0, 0.15 * n, n // 2)) for _ in range(2)]
@@ -18,10 +17,10 @@ snapshots = [hp.Snapshot(t=0.1 * k, x=xk, u=np.sin(xk - 0.1 * k)) for k, xk in e
 task = hp.problem("u_t + a*u*u_x - b*u_xx = 0", snapshots)
 values = {"a": 1.0, "b": 0.1, "u.variance": 1.0, "u.length_x": 1.0, "noise.variance": 1e-3}
 began = time.perf_counter()
-value, gradient = task.objective(task.layout.vector(values))
+value, gradient = task.objective(task.unknowns.vector(values))
 if with_hessian:
-    vector = task.layout.vector(values)
-    likelihood.hessian(task.layout, vector, task.data, np.ones(vector.size))
+    vector = task.unknowns.vector(values)
+    task.hessian(vector, np.ones(vector.size))
 seconds = time.perf_counter() - began
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
 print(json.dumps({"gigabytes": peak, "seconds": seconds, "finite": bool(np.isfinite(value))}))

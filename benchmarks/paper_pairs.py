@@ -43,19 +43,19 @@ def gain_from_truth(result: Result, truth: Mapping[str, float]) -> float:
     """Return by how much the best of `OTHER_STARTS` beats a result's log likelihood; about 0 at a true optimum."""
     import numpy as np
 
-    from hiddenphysics.inference.optimise import minimise
-    from hiddenphysics.inference.scales import Scales
+    from hiddenphysics.learning import minimise
+    from hiddenphysics.models.one_step import Sizes
 
-    layout = result.problem.layout
-    variances = {latent: result.values[f"{latent}.variance"] for latent, _ in layout.kernels}
-    limits = Scales.of(result.snapshots).hyper_bounds(layout, variances)
-    bounds = np.array([[-np.inf, np.inf] if n in truth else np.log(limits[n]) for n in layout.names])
-    scale = np.array([abs(truth.get(n, 1.0)) for n in layout.names])
+    task, unknowns = result.problem, result.problem.unknowns
+    variances = {latent: result.values[f"{latent}.variance"] for latent, _ in unknowns.prior.latents}
+    free = np.tile([-np.inf, np.inf], (len(unknowns.parameters), 1))
+    bounds = np.concatenate([free, Sizes.of(result.snapshots).bounds(task, variances)])
+    scale = np.array([abs(truth.get(n, 1.0)) for n in unknowns.names])
     values = []
     for length, noise in OTHER_STARTS:
         start = {n: v * (length if ".length_" in n else 1.0) for n, v in result.values.items()} | dict(truth)
         start["noise.variance"] *= noise
-        values.append(minimise(result.problem.objective, layout.vector(start), scale, bounds).value)
+        values.append(minimise(task.objective, unknowns.vector(start), scale, bounds).value)
     return float(-np.nanmin(values) - result.evidence)
 
 

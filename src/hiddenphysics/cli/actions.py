@@ -101,7 +101,7 @@ def identify_file(
     with stages(output.quiet) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
-        from hiddenphysics.kernels import kernel_from_text
+        from hiddenphysics.priors import kernel_from_text
 
         result = identify(
             pde,
@@ -159,8 +159,7 @@ def simulate_file(
     keep_compiled_code()
     with stages(quiet) as say:
         say("loading the result")
-        from hiddenphysics.plots import plot_trajectory, write_figure
-        from hiddenphysics.result.files import load
+        from hiddenphysics.result import load, plot_trajectory, write_figure
 
         result = load(file)
         start = float(result.snapshots.times[0])

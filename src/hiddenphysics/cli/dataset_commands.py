@@ -91,7 +91,7 @@ def picture(
     """Draw the vorticity at the end of the cylinder's run."""
     with sentences():
         from hiddenphysics import datasets
-        from hiddenphysics.plots.figure import write_figure
+        from hiddenphysics.result import write_figure
 
         write_figure(datasets.plot_vorticity(_recording(folder)), file, overwrite=force)
         typer.echo(file)

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hiddenphysics.cli.compilation import keep_compiled_code
-from hiddenphysics.cli.exits import INTERRUPTED
-from hiddenphysics.cli.progress import stages
+from hiddenphysics.cli.terminal import INTERRUPTED, stages
 from hiddenphysics.errors import DataError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hiddenphysics.datasets.recipe import Entry, Progress
 from hiddenphysics.errors import DataError
-from hiddenphysics.plots.library import load_figure_class
+from hiddenphysics.result import load_figure_class
 from hiddenphysics.simulate.cylinder import (
     CHECKPOINT,
     FIELDS,

@@ -46,7 +46,7 @@ def periodic(
     """
 
     def build(progress: Progress) -> xr.Dataset:
-        from hiddenphysics.simulate.spectral import simulate  # starts JAX: only when a data set is made
+        from hiddenphysics.simulate import simulate  # starts JAX: only when a data set is made
 
         return simulate(
             equation,

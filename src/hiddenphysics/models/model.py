@@ -96,6 +96,16 @@ class Model(ABC):
             "Identify with model='flow'."
         )
 
+    def cramer_rao(
+        self, learned: Any, snapshots: Snapshots, noise: Mapping[str, float]
+    ) -> dict[str, float] | None:
+        """Return the smallest deviation of every parameter that any unbiased estimate could have.
+
+        Were the noise of every field this standard deviation. Empty where it is not finite, or cannot be told for these
+        data; None where the model tells no bound at all.
+        """
+        return None
+
     def problem(self, question: Question) -> Any:
         """Return the likelihood by name before anything is learned, for those who bring their own inference."""
         raise ModelError(self._nameless)

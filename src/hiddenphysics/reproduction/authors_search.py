@@ -16,9 +16,9 @@ from math import exp, isfinite, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hiddenphysics.inference.optimise import Objective
-from hiddenphysics.inference.parameters import NOISE
-from hiddenphysics.inference.problem import Problem
+from hiddenphysics.learning import Objective
+from hiddenphysics.models import Problem
+from hiddenphysics.priors import NOISE
 from hiddenphysics.reproduction.paper_tables import AuthorsSearch
 
 Vector = NDArray[np.float64]
@@ -52,7 +52,7 @@ def search_pair(problem: Problem, search: AuthorsSearch, start: Mapping[str, flo
         Where the pair before ended; empty for the first.
     """
     coordinates = _Coordinates(problem, search.logarithms)
-    first = dict.fromkeys(problem.layout.positive, 1.0) | {NOISE: FIRST_NOISE}
+    first = dict.fromkeys(problem.unknowns.prior.names, 1.0) | {NOISE: FIRST_NOISE}
     first |= {name: search.start.get(name, 0.0) for name in problem.names if name not in first}
     end = minimise(coordinates.objective, coordinates.vector(start or first), search.evaluations)
     return coordinates.values(end.x)
@@ -78,16 +78,16 @@ class _Coordinates:
 
     def objective(self, vector: Vector) -> tuple[float, Vector]:
         values = self.values(vector)
-        layout, powers = self.problem.layout, self._powers
-        value, gradient = self.problem.objective(layout.vector(values))
+        unknowns, powers = self.problem.unknowns, self._powers
+        value, gradient = self.problem.objective(unknowns.vector(values))
         natural = np.array(list(values.values()))
         slopes = np.divide(natural, powers, out=np.ones_like(natural), where=powers > 0)
-        return value, gradient / layout.slopes(values) * slopes
+        return value, gradient / unknowns.slopes(values) * slopes
 
     @property
     def _powers(self) -> Vector:
         """2 for lengths, which are searched as log ℓ², 1 for other logarithms, 0 for what is searched as it is."""
-        positive = (*self.problem.layout.positive, *self.logarithms)
+        positive = (*self.problem.unknowns.prior.names, *self.logarithms)
         return np.array(
             [0.0 if n not in positive else 2.0 if ".length" in n else 1.0 for n in self.problem.names]
         )

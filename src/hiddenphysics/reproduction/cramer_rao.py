@@ -10,8 +10,8 @@ import numpy as np
 from hiddenphysics.reproduction.checkpoint import IDENTIFIED, Row
 from hiddenphysics.snapshots import Snapshots
 
-if TYPE_CHECKING:  # importing the flow takes seconds, which only workers should pay
-    from hiddenphysics.flow import FlowFit
+if TYPE_CHECKING:  # importing a result takes seconds, which only workers should pay
+    from hiddenphysics.result import Result
 
 WEAK = "weakly_identified"
 CLOSE = 0.01
@@ -35,21 +35,15 @@ def spread_of(pair: Snapshots) -> dict[str, float]:
     return {f: float(np.std(np.concatenate([s[f] for s in pair]))) for f in pair.fields}
 
 
-def cramer_rao_bounds(
-    fit: FlowFit, pair: Snapshots, spread: Mapping[str, float], noises: Sequence[float]
-) -> Bounds:
-    """Return the Cramér–Rao standard deviation of every parameter at every noise level.
+def cramer_rao_bounds(result: Result, spread: Mapping[str, float], noises: Sequence[float]) -> Bounds | None:
+    """Return the Cramér–Rao standard deviation of every parameter at every noise level; see `Result.cramer_rao`.
 
-    No unbiased estimate has a smaller covariance than (BᵀK⁻¹B)⁻¹, where K = A S Aᵀ + diag(σ²), A and B are the
-    derivatives of the data in the state and in the parameters, and S is the prior's spectrum. A clean fit knows A, B
-    and S best, so they are taken from it, and σ from the level that is asked for.
+    A clean fit knows best what the bound is made of, so it is taken from one.
 
     Parameters
     ----------
-    fit
+    result
         A fit to the clean pair.
-    pair
-        The snapshots that it saw.
     spread
         Standard deviation of every field over the whole pair, before points were drawn: noise is relative to it.
     noises
@@ -58,26 +52,15 @@ def cramer_rao_bounds(
     Returns
     -------
     Bounds
-        Levels without a finite bound are left out. All are where several fields have noises of their own and there
-        are more values than waves: the fit has rotated the values then, and no longer knows which field each came from.
+        Levels without a finite bound are left out. None where no level was asked for, or the model tells no bound.
     """
-    ratios = [spread[field] / unit for field, unit in fit.units.items()]
-    rows = _per_row(ratios, pair)
-    if len(ratios) > 1 and len(rows) != fit.belief.A.shape[1]:
-        return {}
-    deviations: Bounds = {}
-    for noise in noises:
-        variances = (noise * (rows if len(ratios) > 1 else ratios[0])) ** 2
-        bound = np.sqrt(np.diagonal(fit.belief.bound(variances)))
-        if np.all(np.isfinite(bound)):
-            deviations[level_name(noise)] = dict(zip(fit.equation.parameters, bound.tolist(), strict=True))
-    return deviations
-
-
-def _per_row(ratios: Sequence[float], pair: Snapshots) -> np.ndarray:
-    """Give every value its field's ratio; values stand by snapshot, field, point, short snapshots are padded."""
-    longest = max(len(snapshot) for snapshot in pair)
-    return np.tile(np.repeat(np.asarray(ratios), longest), len(pair))
+    told = {
+        level_name(noise): result.cramer_rao({field: noise * size for field, size in spread.items()})
+        for noise in noises
+    }
+    if not told or None in told.values():
+        return None
+    return {level: bound for level, bound in told.items() if bound}
 
 
 def closeness(

@@ -42,12 +42,12 @@ def _snapshots(task: FitTask) -> Snapshots:
 
 def _fitted(task: FitTask) -> Row:
     from hiddenphysics.identification import identify
-    from hiddenphysics.result.fields import FlowFields
 
     result = identify(task.equation, _snapshots(task), model=task.model)
     row: Row = result.summary()
-    if task.noises and isinstance(result.fields, FlowFields) and row["status"] in IDENTIFIED:
-        row["bounds"] = cramer_rao_bounds(result.fields.fit, result.snapshots, task.spread, task.noises)
+    bounds = cramer_rao_bounds(result, task.spread, task.noises)
+    if bounds is not None and row["status"] in IDENTIFIED:
+        row["bounds"] = bounds
     if task.drawn:
         row["curves"] = {field: _curves(result, field) for field in task.drawn}
     return row
@@ -61,7 +61,7 @@ def _searched(task: FitTask, search: AuthorsSearch) -> Row:
     began = time.perf_counter()
     likelihood = problem(task.equation, _snapshots(task), model=PAPER)
     end = search_pair(likelihood, search, task.start)
-    parameters = likelihood.layout.model.parameters
+    parameters = likelihood.unknowns.parameters
     return {
         "status": SEARCHED,
         "explanation": f"the authors' search ends after {search.evaluations} evaluations, converged or not",

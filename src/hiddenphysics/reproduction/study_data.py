@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenphysics import datasets
-from hiddenphysics.datasets.registry import entry
+from hiddenphysics.datasets import entry
 from hiddenphysics.errors import DataError
 from hiddenphysics.reproduction.study import Study
 from hiddenphysics.snapshots import Snapshots, read

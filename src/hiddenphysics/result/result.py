@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -177,6 +178,22 @@ class Result:
     def move(self, points: np.ndarray, times: np.ndarray, draws: int, seed: int) -> dict[str, np.ndarray]:
         """Return every field of the state at points (N, D), moved on through times: (T, N), or (draws, T, N)."""
         return MODELS[self.model].move(self.learned, points, times, draws, seed)
+
+    def cramer_rao(self, noise: Mapping[str, float]) -> dict[str, float] | None:
+        """Return the Cramér–Rao bound: how well any unbiased estimate could tell the parameters (`model="flow"`).
+
+        Parameters
+        ----------
+        noise
+            Standard deviation of the noise of every measured field, in its units.
+
+        Returns
+        -------
+        dict
+            Parameter -> standard deviation; empty where it is not finite, or cannot be told for these data. None where
+            the model tells no bound.
+        """
+        return MODELS[self.model].cramer_rao(self.learned, self.snapshots, noise)
 
     def latex(self) -> str:
         """Return the identified equation in LaTeX, numbers with their uncertainty."""

@@ -146,6 +146,12 @@ class FlowModel(Model):
         moved = learned.drawn(points, times, draws, seed) if draws else learned.moved(points, times)
         return {name: moved[..., row, :] for row, name in enumerate(learned.program.state)}
 
+    def cramer_rao(
+        self, learned: LearnedFlow, snapshots: Snapshots, noise: Mapping[str, float]
+    ) -> dict[str, float]:
+        """Return (BᵀK⁻¹B)⁻¹ with the noise that is asked for; see `LearnedFlow.cramer_rao`."""
+        return learned.cramer_rao(snapshots, noise)
+
     def pack(self, learned: LearnedFlow) -> tuple[dict[str, Any], Arrays]:
         """Return the waves and the belief in them."""
         return learned.pack()

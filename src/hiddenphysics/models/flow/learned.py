@@ -24,6 +24,7 @@ from hiddenphysics.models.flow.path import (
     predictions,
 )
 from hiddenphysics.operators import Operator, Symbol
+from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import Features, Gauge, Grid
 
 
@@ -127,6 +128,28 @@ class LearnedFlow:
             self._run(window, one, at, points, times) for one, at in zip(z, parameters, strict=True)
         ])  # fmt: skip
 
+    def cramer_rao(self, snapshots: Snapshots, noise: Mapping[str, float]) -> dict[str, float]:
+        """Return the Cramér–Rao standard deviation of every parameter at these noises of the fields.
+
+        No unbiased estimate has a smaller covariance than (BᵀK⁻¹B)⁻¹, where K = A S Aᵀ + diag(σ²), A and B are the
+        derivatives of the data in the state and in the parameters, and S is the prior's spectrum.
+
+        Empty where it is not finite, and where several fields have noises of their own and there are more values than
+        waves: the fit has rotated the values then, and no longer knows which field each came from.
+        """
+        deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
+        variances: float | np.ndarray = float(deviations[0]) ** 2
+        if len(deviations) > 1:
+            # Values stand by snapshot, field, point; short snapshots are padded.
+            longest = max(len(snapshot) for snapshot in snapshots)
+            variances = np.tile(np.repeat(deviations, longest), len(snapshots)) ** 2
+            if len(variances) != self.belief.A.shape[1]:
+                return {}
+        bound = np.sqrt(np.diagonal(self.belief.bound(variances)))
+        if not np.all(np.isfinite(bound)):
+            return {}
+        return dict(zip(self.equation.parameters, bound.tolist(), strict=True))
+
     # ---- to and from plain data --------------------
 
     def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -164,7 +187,6 @@ class LearnedFlow:
         """Return what `pack` has packed."""
         grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
         features = Features(grid, tuple(plain["waves"]))
-        factors = (np.asarray(arrays[name]) for name in ("A", "B", "rest", "spectrum"))
         latent = Latent(arrays["z"], Gauge(arrays["envelope"], arrays.get("places")), arrays["ends"])
         return cls(
             equation=equation,
@@ -177,7 +199,10 @@ class LearnedFlow:
             features=features,
             latent=jax.tree.map(jnp.asarray, latent),
             belief=Belief(
-                *factors,
+                np.asarray(arrays["A"]),
+                np.asarray(arrays["B"]),
+                np.asarray(arrays["rest"]),
+                np.asarray(arrays["spectrum"]),
                 float(plain["noise"]),
                 np.asarray(arrays["known"]),
                 np.asarray(arrays["covariance"]),

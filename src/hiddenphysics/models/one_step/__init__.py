@@ -3,6 +3,7 @@
 from hiddenphysics.models.one_step.derived import derived
 from hiddenphysics.models.one_step.one_step import OneStepModel
 from hiddenphysics.models.one_step.problem import Problem
+from hiddenphysics.models.one_step.start import Sizes
 from hiddenphysics.models.one_step.step import LAG, Observation, OneStep, Quantity
 
-__all__ = ["LAG", "Observation", "OneStep", "OneStepModel", "Problem", "Quantity", "derived"]
+__all__ = ["LAG", "Observation", "OneStep", "OneStepModel", "Problem", "Quantity", "Sizes", "derived"]

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from hiddenphysics.plots.library import load_figure_class
+from hiddenphysics.result import load_figure_class
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiddenphysics import datasets
-from hiddenphysics.datasets.motion import ALPHA, DT, SEED, STEPS
+from hiddenphysics.datasets import LEVY_ALPHA, WALK_DT, WALK_SEED, WALK_STEPS
 from hiddenphysics.reproduction.fit_plan import Unit
 from hiddenphysics.reproduction.report.canvas import BLUE, INK, ORANGE, WIDTH, new_figure
 from hiddenphysics.reproduction.runner import Outcome
@@ -131,13 +131,18 @@ def _snapshot(
 
 def _random_walk_figure(outcome: Outcome, study: Study) -> Figure:
     """Draw the path of a random walk and the histograms of its displacements."""
-    path = brownian_path(STEPS, DT, SEED) if study.name == "brownian" else levy_path(STEPS, DT, ALPHA, SEED)
+    walk = (WALK_STEPS, WALK_DT)
+    path = (
+        brownian_path(*walk, WALK_SEED)
+        if study.name == "brownian"
+        else levy_path(*walk, LEVY_ALPHA, WALK_SEED)
+    )
     figure = new_figure(4.6)
     grid = figure.add_gridspec(2, 2, height_ratios=[1.0, 1.25])
     axes = figure.add_subplot(grid[0, :])
-    axes.plot(DT * np.arange(SHOWN_STEPS + 1), path[: SHOWN_STEPS + 1], color=INK, linewidth=0.6)
+    axes.plot(WALK_DT * np.arange(SHOWN_STEPS + 1), path[: SHOWN_STEPS + 1], color=INK, linewidth=0.6)
     axes.set(xlabel="t", ylabel="x")
-    axes.set_title(f"The first {SHOWN_STEPS:,} of {STEPS:,} steps of the particle".replace(",", " "))
+    axes.set_title(f"The first {SHOWN_STEPS:,} of {WALK_STEPS:,} steps of the particle".replace(",", " "))
     axes.margins(x=0.01)
     unit, drawn = posterior(outcome, study, 0.0)
     curves = drawn.get("u")
