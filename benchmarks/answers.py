@@ -159,11 +159,9 @@ def _cases() -> Iterator[tuple[str, Case]]:
             Case(SINE, recorded("sine_gordon", 10, 3, [40] * 3, 0.0, fields="u"), model),
         )
         yield f"plane {model}", Case(PLANE, line_fields(0.3), model)
-        yield (
-            f"spirals {model}",
-            Case(SPIRALS, recorded("reaction_diffusion_2d", 20, 2, [80, 80], 0.0), model),
-        )
-    yield "spirals paper", Case(SPIRALS, recorded("reaction_diffusion_2d", 20, 2, [80, 80], 0.0), "paper")
+    for model in ("midpoint", "paper"):  # the flow's waves of 80 points in this plane outgrow 15 GB
+        spirals = recorded("reaction_diffusion_2d", 20, 2, [80, 80], 0.0)
+        yield f"spirals {model}", Case(SPIRALS, spirals, model)
     for model in ("paper", "midpoint", "flow", "auto"):
         yield f"heat {model} 0 %", Case(HEAT, heat(), model)
     yield "heat midpoint 1 %", Case(HEAT, heat(noise=0.01, gap=0.1), "midpoint")

@@ -59,8 +59,8 @@ def test_a_false_optimum_is_seen():
     """A fit whose numbers were spoilt can be beaten from the truth."""
     study = STUDIES["burgers"]
     result = hp.identify(study.equation, drawn(burgers_recording(), study, 10), model="paper")
-    layout, spoilt = result.problem.layout, dict(result.values) | {"a": 0.5}
-    value = float(result.problem.objective(layout.vector(spoilt))[0])
+    unknowns, spoilt = result.problem.unknowns, dict(result.values) | {"a": 0.5}
+    value = float(result.problem.objective(unknowns.vector(spoilt))[0])
     false = replace(result, evidence=-value)
     assert paper_pairs.gain_from_truth(false, study.truth) > 1.0
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from hiddenphysics.forward import derived
-from hiddenphysics.inference.fit import Status
+from hiddenphysics.learning import Status
+from hiddenphysics.models.one_step import derived
 from hiddenphysics.result import Result
 from hiddenphysics.simulate import simulate
 from hiddenphysics.simulate.exact import breather, taylor_green
@@ -190,7 +190,7 @@ def test_a_flow_in_three_dimensions_by_a_vector_potential() -> None:
         x, y, z = generator.uniform(0.0, 1.5, (3, 24))
         snapshots.append(hp.Snapshot(t=t, x=x, y=y, z=z, **beltrami(t, x, y, z)))
     task = hp.problem(SPACE, snapshots, model="midpoint", kernel=hp.SquaredExponential())
-    assert derived(task.layout.model, "u_x + v_y + w_z", at_latent_time=True).operator.terms == ()
+    assert derived(task.step, "u_x + v_y + w_z", at_latent_time=True).operator.terms == ()
     hyper = {name: 2.5 if ".length_" in name else 3.0 for name in task.names} | {"noise.variance": 1e-6}
 
     def nll(a: float, b: float) -> float:

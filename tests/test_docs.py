@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 import hiddenphysics as hp
 from hiddenphysics.cli import app, spread
 from hiddenphysics.demo import burgers_recording, two_snapshots
-from hiddenphysics.result.estimate import Estimate
+from hiddenphysics.result import Estimate
 from tests.scripts import script
 
 ROOT = Path(__file__).parents[1]

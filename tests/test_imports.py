@@ -13,15 +13,15 @@ ROOT = Path(__file__).parents[1] / "src" / "hiddenphysics"
 ORDER = [
     {"errors", "precision"},
     {"registry"},
-    {"equation", "snapshots", "operators"},
-    {"kernels", "simulate"},
-    {"engines", "forward"},
-    {"inference"},
-    {"flow"},
-    {"plots"},  # reads a Result that it is handed; it never imports one
+    {"operators"},
+    {"equation", "snapshots"},
+    {"priors"},
+    {"spectral"},
+    {"gaussian", "simulate"},
+    {"learning"},
+    {"models"},
     {"result"},
     {"datasets"},
-    {"solving"},
     {"identification"},
     {"demo", "reproduction"},
     {"cli"},
@@ -30,8 +30,12 @@ ORDER = [
 RANK = {room: rank for rank, rooms in enumerate(ORDER) for room in rooms}
 
 
-def imported_rooms(path: Path) -> set[str]:
-    """Rooms that a file imports when it runs, in functions too; imports for type checkers only do not count."""
+DOORS = {"simulate.exact", "simulate.random_motion", "simulate.cylinder"}
+"""Faces of their own inside a room: data generators that need no JAX."""
+
+
+def imported_modules(path: Path) -> list[str]:
+    """Modules of ours that a file imports when it runs, in functions too; those for type checkers only do not count."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
     skipped = {
         id(node)
@@ -52,8 +56,10 @@ def imported_rooms(path: Path) -> set[str]:
             ]
         elif isinstance(node, ast.Import):
             modules += [alias.name for alias in node.names]
-    parts = [module.split(".") for module in modules if module.startswith("hiddenphysics.")]
-    return {p[1] for p in parts if p[1] in RANK}
+    ours = [
+        module.removeprefix("hiddenphysics.") for module in modules if module.startswith("hiddenphysics.")
+    ]
+    return [module for module in ours if module.split(".")[0] in RANK]
 
 
 def files() -> list[Path]:
@@ -71,8 +77,21 @@ def test_every_room_has_its_place():
 @pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_imports_flow_one_way(path):
     room = room_of(path)
-    for other in imported_rooms(path) - {room}:
+    for other in {module.split(".")[0] for module in imported_modules(path)} - {room}:
         assert RANK[other] < RANK[room], f"{room} imports {other}, which stands to its right or beside it"
+
+
+@pytest.mark.parametrize("path", files(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_rooms_are_entered_by_their_faces(path):
+    """What another room imports stands in `__init__`: `from hiddenphysics.priors import Matern`."""
+    for module in imported_modules(path):
+        if module.split(".")[0] != room_of(path):
+            assert "." not in module or module in DOORS, f"{module} is another room's own business"
+
+
+def test_no_module_name_stands_in_two_rooms():
+    names = [p.name for p in files() if p.name != "__init__.py"]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
 
 
 def test_importing_the_package_is_quick_and_silent():

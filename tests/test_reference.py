@@ -84,7 +84,7 @@ def test_likelihood_and_gradient(case: Case, authors: dict[str, Any]) -> None:
         values[ours] = number
         expected[ours] = reference["gradient"][name] * slope
     assert set(values) == set(task.names)
-    value, _ = task.objective(task.layout.vector(values))
+    value, _ = task.objective(task.unknowns.vector(values))
     np.testing.assert_allclose(value, reference["nlml"], rtol=1e-9)
     gradient = task.gradient(values)
     for name, slope in expected.items():

@@ -7,8 +7,9 @@ import pytest
 from scipy.special import gamma, zeta
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.simulate import Flow, simulate
+from hiddenphysics.simulate import simulate
 from hiddenphysics.simulate.exact import fractional_heat_kernel
+from hiddenphysics.spectral import Motion
 
 BOX = (0, 2 * np.pi)
 HEAT = "u_t + c*frac_lap(u, alpha) = 0"
@@ -16,17 +17,17 @@ HEAT = "u_t + c*frac_lap(u, alpha) = 0"
 
 @pytest.mark.parametrize("alpha", [0.3, 1.0, np.sqrt(2), 2.0, 3.7])
 def test_modes_decay_by_the_power_of_their_wavenumber(alpha):
-    flow = Flow.of(HEAT, BOX, 16)
-    (x,) = flow.grid.points()
-    u = flow.advance((2 + np.cos(x) + np.sin(5 * x))[None], {"c": 0.3, "alpha": alpha}, 0.7, 1)
+    motion = Motion.of(HEAT, BOX, 16)
+    (x,) = motion.grid.points()
+    u = motion.advance((2 + np.cos(x) + np.sin(5 * x))[None], {"c": 0.3, "alpha": alpha}, 0.7, 1)
     decay = np.exp(-0.21 * np.array([1.0, 5.0]) ** alpha)
     np.testing.assert_allclose(u[0], 2 + decay[0] * np.cos(x) + decay[1] * np.sin(5 * x), atol=1e-14)
 
 
 def test_in_two_dimensions_the_length_of_the_wavevector_counts():
-    flow = Flow.of(HEAT, {"x": BOX, "y": BOX}, (12, 16))
-    x, y = flow.grid.points()
-    u = flow.advance(np.cos(3 * x - 4 * y)[None], {"c": 0.3, "alpha": 1.2}, 0.5, 1)
+    motion = Motion.of(HEAT, {"x": BOX, "y": BOX}, (12, 16))
+    x, y = motion.grid.points()
+    u = motion.advance(np.cos(3 * x - 4 * y)[None], {"c": 0.3, "alpha": 1.2}, 0.5, 1)
     np.testing.assert_allclose(u[0], np.exp(-0.15 * 5**1.2) * np.cos(3 * x - 4 * y), atol=1e-14)
 
 
@@ -59,7 +60,7 @@ def test_the_stable_density_spreads():
 
 @pytest.mark.parametrize("text", ["u_t + c*frac_lap(u, 2) = 0", HEAT])
 def test_order_two_is_the_heat_equation(text):
-    heat, fractional = Flow.of("u_t - c*u_xx = 0", BOX, 32), Flow.of(text, BOX, 32)
+    heat, fractional = Motion.of("u_t - c*u_xx = 0", BOX, 32), Motion.of(text, BOX, 32)
     start = np.random.default_rng(0).standard_normal((1, 32))
     found = fractional.advance(start, {"c": 0.1, "alpha": 2.0}, 0.5, 1)
     np.testing.assert_allclose(found, heat.advance(start, {"c": 0.1}, 0.5, 1), atol=1e-14)
@@ -67,48 +68,48 @@ def test_order_two_is_the_heat_equation(text):
 
 @pytest.mark.parametrize("text", ["u_t + c*D(u, x, 1) = 0", "u_t + c*D(u, x, alpha) = 0"])
 def test_order_one_advects(text):
-    flow = Flow.of(text, BOX, 32)
-    (x,) = flow.grid.points()
-    u = flow.advance(np.exp(np.sin(x))[None], {"c": 2.0, "alpha": 1.0}, 0.4, 1)
+    motion = Motion.of(text, BOX, 32)
+    (x,) = motion.grid.points()
+    u = motion.advance(np.exp(np.sin(x))[None], {"c": 2.0, "alpha": 1.0}, 0.4, 1)
     np.testing.assert_allclose(u[0], np.exp(np.sin(x - 0.8)), atol=1e-12)
 
 
 def test_the_derivative_of_order_1_7_moves_and_damps_modes():
-    flow = Flow.of("u_t - c*D(u, x, 1.7) = 0", BOX, 32)
-    (x,) = flow.grid.points()
-    u = flow.advance((1 + np.cos(2 * x) + np.sin(7 * x))[None], {"c": 0.2}, 0.6, 1)
+    motion = Motion.of("u_t - c*D(u, x, 1.7) = 0", BOX, 32)
+    (x,) = motion.grid.points()
+    u = motion.advance((1 + np.cos(2 * x) + np.sin(7 * x))[None], {"c": 0.2}, 0.6, 1)
     two, seven = (np.exp(0.12 * (1j * k) ** 1.7 + 1j * k * x) for k in (2, 7))
     np.testing.assert_allclose(u[0], 1 + two.real + seven.imag, atol=1e-13)
 
 
 def test_along_a_coordinate_that_keeps_negative_wavenumbers():
-    flow = Flow.of("u_t - c*D(u, x, 1.7) = 0", {"x": BOX, "y": BOX}, (16, 12))
-    x, y = flow.grid.points()
-    u = flow.advance(np.cos(3 * x - 2 * y)[None], {"c": 0.2}, 0.6, 1)
+    motion = Motion.of("u_t - c*D(u, x, 1.7) = 0", {"x": BOX, "y": BOX}, (16, 12))
+    x, y = motion.grid.points()
+    u = motion.advance(np.cos(3 * x - 2 * y)[None], {"c": 0.2}, 0.6, 1)
     wave = np.exp(0.12 * (3j) ** 1.7 + 1j * (3 * x - 2 * y))
     np.testing.assert_allclose(u[0], wave.real, atol=1e-13)
 
 
 def test_orders_add():
     """D^a D^b = D^{a+b}, and frac_lap is the part of D that is even in k."""
-    flows = [Flow.of(f"u_t - D(u, x, {order}) = 0", BOX, 16) for order in ("0.6", "1.1", "1.7")]
-    one, two, both = (flow.symbol({}) for flow in flows)
+    flows = [Motion.of(f"u_t - D(u, x, {order}) = 0", BOX, 16) for order in ("0.6", "1.1", "1.7")]
+    one, two, both = (motion.symbol({}) for motion in flows)
     np.testing.assert_allclose(one * two, both, rtol=1e-13)
-    even = Flow.of("u_t - frac_lap(u, 1.7) = 0", BOX, 16).symbol({})
+    even = Motion.of("u_t - frac_lap(u, 1.7) = 0", BOX, 16).symbol({})
     np.testing.assert_allclose(both.real, np.cos(0.85 * np.pi) * even.real, rtol=1e-13)
 
 
 def test_order_zero_is_the_field_for_numbers_and_for_parameters():
-    flow = Flow.of("u_t - frac_lap(u, a) - D(u, x, a) = 0", BOX, 8)
-    np.testing.assert_allclose(flow.symbol({"a": 0.0}), 2.0)
-    np.testing.assert_allclose(Flow.of("u_t - frac_lap(u, 0) = 0", BOX, 8).symbol({}), 1.0)
+    motion = Motion.of("u_t - frac_lap(u, a) - D(u, x, a) = 0", BOX, 8)
+    np.testing.assert_allclose(motion.symbol({"a": 0.0}), 2.0)
+    np.testing.assert_allclose(Motion.of("u_t - frac_lap(u, 0) = 0", BOX, 8).symbol({}), 1.0)
 
 
 def test_products_are_evaluated_at_points():
-    flow = Flow.of("u_t + u*frac_lap(u, a) + u_x*D(u, x, b) = 0", BOX, 32)
-    (x,) = flow.grid.points()
-    modes = flow.grid.to_modes((np.cos(2 * x) + np.sin(5 * x))[None])
-    rate = flow.grid.to_fields(flow.rate(modes, {"a": 1.3, "b": 0.4}))
+    motion = Motion.of("u_t + u*frac_lap(u, a) + u_x*D(u, x, b) = 0", BOX, 32)
+    (x,) = motion.grid.points()
+    modes = motion.grid.to_modes((np.cos(2 * x) + np.sin(5 * x))[None])
+    rate = motion.grid.to_fields(motion.rate(modes, {"a": 1.3, "b": 0.4}))
     u, u_x = np.cos(2 * x) + np.sin(5 * x), -2 * np.sin(2 * x) + 5 * np.cos(5 * x)
     lap = 2**1.3 * np.cos(2 * x) + 5**1.3 * np.sin(5 * x)
     D = ((2j) ** 0.4 * np.exp(2j * x)).real + ((5j) ** 0.4 * np.exp(5j * x)).imag
@@ -116,16 +117,16 @@ def test_products_are_evaluated_at_points():
 
 
 def test_the_fractional_schroedinger_equation_keeps_the_norm():
-    flow = Flow.of("i*h_t = frac_lap(h, s)", BOX, 32)
-    (x,) = flow.grid.points()
-    re, im = flow.advance(jnp.stack([np.cos(3 * x), np.sin(3 * x)]), {"s": 1.5}, 2.0, 1)
+    motion = Motion.of("i*h_t = frac_lap(h, s)", BOX, 32)
+    (x,) = motion.grid.points()
+    re, im = motion.advance(jnp.stack([np.cos(3 * x), np.sin(3 * x)]), {"s": 1.5}, 2.0, 1)
     np.testing.assert_allclose(re + 1j * im, np.exp(3j * x - 2j * 3**1.5), atol=1e-12)
 
 
 def test_of_second_order_in_time():
-    flow = Flow.of("u_tt + frac_lap(u, s) = 0", BOX, 32)
-    (x,) = flow.grid.points()
-    u, _ = flow.advance(jnp.stack([np.cos(3 * x), 0 * x]), {"s": 1.5}, 2.0, 1)
+    motion = Motion.of("u_tt + frac_lap(u, s) = 0", BOX, 32)
+    (x,) = motion.grid.points()
+    u, _ = motion.advance(jnp.stack([np.cos(3 * x), 0 * x]), {"s": 1.5}, 2.0, 1)
     np.testing.assert_allclose(u, np.cos(2 * 3**0.75) * np.cos(3 * x), atol=1e-12)
 
 
@@ -139,27 +140,27 @@ def test_of_second_order_in_time():
     ],
 )
 def test_derivatives_in_the_order(text):
-    flow = Flow.of(text, BOX, 16)
-    (x,) = flow.grid.points()
+    motion = Motion.of(text, BOX, 16)
+    (x,) = motion.grid.points()
     start = (0.5 + np.cos(x) + np.sin(3 * x))[None]
 
     @jax.jit
-    def motion(alpha):
-        return flow.advance(start, {"c": 0.2, "alpha": alpha}, 0.5, 8)
+    def moved(alpha):
+        return motion.advance(start, {"c": 0.2, "alpha": alpha}, 0.5, 8)
 
-    _, slope = jax.jvp(motion, (1.4,), (1.0,))
+    _, slope = jax.jvp(moved, (1.4,), (1.0,))
     h = 1e-6
-    np.testing.assert_allclose(slope, (motion(1.4 + h) - motion(1.4 - h)) / (2 * h), atol=1e-8)
+    np.testing.assert_allclose(slope, (moved(1.4 + h) - moved(1.4 - h)) / (2 * h), atol=1e-8)
     weights = np.random.default_rng(0).standard_normal(start.shape)
-    (back,) = jax.vjp(motion, 1.4)[1](jnp.asarray(weights))
+    (back,) = jax.vjp(moved, 1.4)[1](jnp.asarray(weights))
     np.testing.assert_allclose(back, np.vdot(weights, slope), rtol=1e-10)
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.5, 1.4])
 @pytest.mark.parametrize("text", ["u_t - frac_lap(u, alpha) = 0", "u_t - D(u, x, alpha) = 0"])
 def test_the_symbol_at_zero_wavenumber_does_not_move_with_the_order(text, alpha):
-    flow = Flow.of(text, BOX, 16)
-    slope = jax.jacfwd(lambda a: flow.symbol({"alpha": a}))(alpha)
+    motion = Motion.of(text, BOX, 16)
+    slope = jax.jacfwd(lambda a: motion.symbol({"alpha": a}))(alpha)
     assert slope[0, 0] == 0
     assert np.isfinite(slope).all()
 

@@ -1,6 +1,6 @@
 """Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, verdict."""
 
-from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, SmoothedSnapshots, first_guess
+from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, SmoothedSnapshots, Source, first_guess
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.rounds import Progress, rounds
 from hiddenphysics.learning.smoothing import (
@@ -10,7 +10,6 @@ from hiddenphysics.learning.smoothing import (
     Smoother,
     climb,
     known_variance,
-    ladder,
     prior_of,
     seen_in,
     smooth,
@@ -32,6 +31,7 @@ __all__ = [
     "SmoothedField",
     "SmoothedSnapshots",
     "Smoother",
+    "Source",
     "Status",
     "Tuned",
     "Verdict",
@@ -41,7 +41,6 @@ __all__ = [
     "gravest",
     "is_free",
     "known_variance",
-    "ladder",
     "laplace",
     "minimise",
     "positive_inverse",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Protocol
 
 import numpy as np
 import sympy
@@ -32,7 +32,7 @@ ORDERS = (0.5, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 """Values to try for an unknown order of differentiation, in which the terms are far from linear."""
 
 
-class Source(Protocol):
+class Source(ABC):
     """Where increments and derivatives come from: the one thing in which models differ here.
 
     Attributes
@@ -46,15 +46,25 @@ class Source(Protocol):
     """
 
     @property
-    def points(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def times(self) -> np.ndarray: ...  # noqa: D102
-    @property
-    def lengths(self) -> np.ndarray: ...  # noqa: D102
+    @abstractmethod
+    def points(self) -> np.ndarray:
+        """Where."""
 
+    @property
+    @abstractmethod
+    def times(self) -> np.ndarray:
+        """When."""
+
+    @property
+    @abstractmethod
+    def lengths(self) -> np.ndarray:
+        """Over which the fields change."""
+
+    @abstractmethod
     def increment(self, name: str) -> np.ndarray | None:
         """Return the time derivative of a field of the state at the points, (n,); None where data do not tell."""
 
+    @abstractmethod
     def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
         """Return J derivatives of a field at the points, (J, n); None where data do not tell."""
 
@@ -72,11 +82,14 @@ class Guess:
         change: the natural step of an optimiser.
     hidden
         The priors of hidden fields that explained the data best, by latent.
+    others
+        Other parameter values at which the sum of squares has a local minimum, where terms are not linear in them.
     """
 
     estimate: dict[str, float]
     scale: dict[str, float]
     hidden: Mapping[str, HiddenPrior] = field(default_factory=dict)
+    others: tuple[dict[str, float], ...] = ()
 
 
 def first_guess(equation: Equation, source: Source) -> Guess:
@@ -105,10 +118,12 @@ def first_guess(equation: Equation, source: Source) -> Guess:
     if best is None:
         return Guess(dict.fromkeys(parameters, 0.0), dict.fromkeys(parameters, 1.0))
     solution, hidden, orders = best
+    known = dict.fromkeys(parameters, 0.0) | orders
     return Guess(
-        dict.fromkeys(parameters, 0.0) | solution.estimate | orders,
+        known | solution.estimate,
         dict.fromkeys(parameters, 1.0) | solution.scale,
         hidden,
+        tuple(known | other for other in solution.others),
     )
 
 
@@ -138,7 +153,7 @@ def _numbers(
 
 
 @dataclass(frozen=True)
-class SmoothedSnapshots:
+class SmoothedSnapshots(Source):
     """The source of a model of one gap: smoothed snapshots, seen at points of the first and the last one."""
 
     snapshots: Snapshots

@@ -152,11 +152,15 @@ class Whitening:
 
 @dataclass(frozen=True)
 class Solution:
-    """Parameters by name, the natural step of each, and the restricted negative log likelihood up to a constant."""
+    """Parameters by name, the natural step of each, and the restricted negative log likelihood up to a constant.
+
+    `others` are local optima besides the best, where a search from other starts has ended in them.
+    """
 
     estimate: dict[str, float]
     scale: dict[str, float]
     cost: float
+    others: tuple[dict[str, float], ...]
 
 
 def solve(rows: Rows, whitening: Whitening, bounds: np.ndarray) -> Solution:
@@ -169,15 +173,16 @@ def solve(rows: Rows, whitening: Whitening, bounds: np.ndarray) -> Solution:
         return whitening.apply(rows.jacobian(at))
 
     if rows.is_linear:
-        solution = _linear(residual, jacobian, len(rows.unknown))
+        solution, *others = [_linear(residual, jacobian, len(rows.unknown))]
     else:
-        solution = _nonlinear(residual, jacobian, bounds)
+        solution, *others = _nonlinear(residual, jacobian, bounds)
     columns = np.sqrt(np.mean(rows.jacobian(solution) ** 2, axis=0))
     scale = np.where(columns > 0, 1.0 / np.maximum(columns, 1e-300), 1.0)
     return Solution(
         dict(zip(rows.unknown, solution.tolist(), strict=True)),
         dict(zip(rows.unknown, scale.tolist(), strict=True)),
         _cost(residual(solution), jacobian(solution) * scale, whitening),
+        tuple(dict(zip(rows.unknown, other.tolist(), strict=True)) for other in others),
     )
 
 
@@ -197,7 +202,8 @@ def _linear(residual: Function, jacobian: Function, count: int) -> np.ndarray:
     return np.asarray(np.linalg.lstsq(columns / norms, -residual(origin), rcond=1e-8)[0] / norms)
 
 
-def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> np.ndarray:
+def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> list[np.ndarray]:
+    """Return where searches from several sizes have ended, the best first."""
     runs = []
     for size in STARTS:
         start = np.array([_inside(size, low, high) for low, high in bounds])
@@ -209,7 +215,7 @@ def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> np
             except (ValueError, np.linalg.LinAlgError):  # the residual left the numbers: not a start to use
                 continue
         runs.append(run)
-    return np.asarray(min(runs, key=lambda run: run.cost).x) if runs else np.ones(len(bounds))
+    return [np.asarray(run.x) for run in sorted(runs, key=lambda run: run.cost)] or [np.ones(len(bounds))]
 
 
 def _inside(size: float, low: float, high: float) -> float:

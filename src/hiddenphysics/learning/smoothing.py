@@ -20,9 +20,8 @@ from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.priors import NOISE, Kernel, Prior, shape_name, variance_name
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
-SPACINGS, SHORTEST, LONGEST = 1.5, 0.1, 0.5
-"""The ladder goes from so many mean distances between neighbours, but at most a tenth of the extent, to half of it."""
-
+FIRST_LENGTHS = (0.02, 0.05, 0.1, 0.2, 0.4)
+"""Lengths to try first, relative to the extent of the data."""
 FIRST_NOISES = (1e-6, 1e-2)
 """Noise variances to try first, relative to the field's power."""
 
@@ -38,25 +37,6 @@ Fitted = TypeVar("Fitted")
 
 
 # ---- the procedure, whatever the processes are made of --------------------
-
-
-def ladder(extent: np.ndarray, per_side: float, per_octave: int) -> np.ndarray:
-    """Return lengths to try, (rungs, D), shortest first: there is often one optimum per scale of the field.
-
-    Parameters
-    ----------
-    extent
-        (D,) of the data.
-    per_side
-        Points of a snapshot along one side, were they on a grid.
-    per_octave
-        Rungs per factor of two.
-    """
-    shortest = np.minimum(SPACINGS * extent / per_side, SHORTEST * extent)
-    longest = LONGEST * extent
-    rungs = 1 + int(np.ceil(per_octave * np.log2(float(np.max(longest / shortest)))))
-    share = np.linspace(0.0, 1.0, rungs)[:, None]
-    return np.asarray(np.exp(np.log(shortest) + share * np.log(longest / shortest)))
 
 
 def climb(
@@ -149,7 +129,7 @@ def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
 
     rungs = [
         _start(prior, power, lengths, noise)
-        for lengths, noise in product(ladder(extent, per_side, per_octave=1), FIRST_NOISES)
+        for lengths, noise in product(np.multiply.outer(FIRST_LENGTHS, extent), FIRST_NOISES)
     ]
     return climb(rungs, lambda vector: objective(vector)[0], search)
 

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import MOST_POINTS, first_guess
+from hiddenphysics.learning import MOST_POINTS, Source, first_guess
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows
@@ -37,8 +37,8 @@ class Beginning:
         The box.
     z
         States (W, F, K) at the first stop of each window.
-    parameters, scale
-        (P,) guessed parameters, and their natural scales.
+    parameters, scale, others
+        (P,) guessed parameters, their natural scales, and other guesses.
     smoothed
         Each measured field by itself.
     """
@@ -49,6 +49,7 @@ class Beginning:
     z: np.ndarray
     parameters: np.ndarray
     scale: np.ndarray
+    others: tuple[np.ndarray, ...]
     theta: np.ndarray
     smoothed: tuple[Smoothed, ...]
 
@@ -78,15 +79,17 @@ def _begun(
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(windows, smoothed, domain.features)
     guess = first_guess(windows.equation, SmoothedStates(windows, domain, every))
-    parameters, scale = (
+    parameters, scale, *others = (
         np.array([numbers[name] for name in windows.equation.parameters])
-        for numbers in (guess.estimate, guess.scale)
+        for numbers in (guess.estimate, guess.scale, *guess.others)
     )
-    return Beginning(windows, prior, domain, every[:, 0], parameters, scale, theta, tuple(smoothed))
+    return Beginning(
+        windows, prior, domain, every[:, 0], parameters, scale, tuple(others), theta, tuple(smoothed)
+    )
 
 
 @dataclass(frozen=True)
-class SmoothedStates:
+class SmoothedStates(Source):
     """The source of the flow's first guess: smoothed states (W, T, F, K), halfway between all neighbouring stops."""
 
     windows: Windows

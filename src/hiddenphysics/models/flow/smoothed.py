@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
-from hiddenphysics.learning import climb, ladder, tune
+from hiddenphysics.learning import climb, tune
 from hiddenphysics.models.flow.domain import LEAST_NOISE, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.windows import Windows
@@ -33,6 +33,12 @@ FINE_REACH, NEAR = 8.0, 2.0
 
 FEW_STEPS = 12
 """Steps of tuning: kernel and envelope are told apart long before the last digit, which the rounds will find."""
+
+SPACINGS, SHORTEST, LONGEST = 1.5, 0.1, 0.5
+"""The ladder goes from so many mean distances between neighbours, but at most a tenth of the extent, to half of it."""
+
+PER_OCTAVE = 2
+"""Rungs of the ladder per factor of two."""
 
 FIRST_NOISES = (1e-8, 1e-5, 1e-2)
 """Noise variances that are tried first, in units of the field's."""
@@ -73,7 +79,7 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
     """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search."""
     region = windows.region
     extent = region.extent
-    lengths = ladder(extent, windows.per_side, per_octave=2)
+    lengths = ladder(extent, windows.per_side)
     features = choose(region, lengths[0], 0.1 * extent, COARSE_REACH)
     priors = [_single(windows, row, kernel) for kernel in kernels]
     flat = Envelope.flat(len(windows.times), len(extent))
@@ -108,6 +114,23 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
 
 def _evidence(smoothed: Smoothed) -> float:
     return smoothed.evidence if np.isfinite(smoothed.evidence) else -np.inf
+
+
+def ladder(extent: np.ndarray, per_side: float) -> np.ndarray:
+    """Return lengths to try, (rungs, D), shortest first: there is often one optimum per scale of the field.
+
+    Parameters
+    ----------
+    extent
+        (D,) of the data.
+    per_side
+        Points of a snapshot along one side, were they on a grid.
+    """
+    shortest = np.minimum(SPACINGS * extent / per_side, SHORTEST * extent)
+    longest = LONGEST * extent
+    rungs = 1 + int(np.ceil(PER_OCTAVE * np.log2(float(np.max(longest / shortest)))))
+    share = np.linspace(0.0, 1.0, rungs)[:, None]
+    return np.asarray(np.exp(np.log(shortest) + share * np.log(longest / shortest)))
 
 
 def envelope_of(windows: Windows, row: int, smoothed: Smoothed, features: Features) -> Envelope:

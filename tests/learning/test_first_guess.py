@@ -1,0 +1,135 @@
+"""Smoothing and the regression that starts a fit, on fields whose derivatives and parameters are known."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.learning import Guess, SmoothedField, SmoothedSnapshots, first_guess, smooth
+from hiddenphysics.operators import Symbol
+from hiddenphysics.priors import SquaredExponential
+
+from .exact_fields import Solution, advection, heat, pendulum, sampled
+
+GAP = 0.1
+SYMBOLS = tuple(Symbol((n,)) for n in range(5))
+
+
+@cache
+def smoothed(solution: Solution, noise: float) -> SmoothedField:
+    return smooth(sampled(solution, GAP, noise, seed=1), "u", SquaredExponential())
+
+
+def sine_derivatives(x: np.ndarray, t: float) -> np.ndarray:
+    """∂_x^n of the advected field at time t, n = 0 … 4."""
+    y = x - 0.7 * t
+    return np.stack([
+        np.sin(y + 0.5 * np.pi * n) + 0.5 * 2.0**n * np.cos(2 * y + 0.5 * np.pi * n) for n in range(5)
+    ])  # fmt: skip
+
+
+def test_clean_data_give_derivatives_up_to_the_fourth() -> None:
+    x = np.linspace(0.8, 5.4, 20)
+    means = smoothed(advection, 0.0).means(SYMBOLS, x[:, None])
+    assert means.shape == (2, 5, 20)
+    for snapshot, t in enumerate((0.0, GAP)):
+        expected = sine_derivatives(x, t)
+        size = np.max(np.abs(expected), axis=1)
+        error = np.max(np.abs(means[snapshot] - expected), axis=1) / size
+        np.testing.assert_array_less(error, [1e-4, 1e-3, 3e-3, 1e-2, 4e-2])
+
+
+def test_noisy_data_give_the_noise_and_a_smoother_field() -> None:
+    noise = 0.05
+    field = smoothed(advection, noise)
+    assert 0.6 * noise < np.sqrt(field.values["noise.variance"]) < 1.5 * noise
+    x = np.linspace(0.8, 5.4, 20)
+    errors = field.means(SYMBOLS, x[:, None])[0, 0] - advection(0.0, x)
+    assert np.sqrt(np.mean(errors**2)) < noise
+
+
+def test_half_of_many_values_tells_the_lengths_and_all_of_them_the_field(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    noise, x = 0.05, np.linspace(0.8, 5.4, 20)
+    whole = smoothed(advection, noise)
+    count = sum(one.values.size for one in whole.seen)
+    monkeypatch.setattr("hiddenphysics.learning.smoothing.MANY", count - 1)
+    field = smoothed.__wrapped__(advection, noise)
+    assert sum(one.values.size for one in field.seen) == count
+    assert field.values != whole.values
+    for name, value in whole.values.items():
+        np.testing.assert_allclose(np.log(field.values[name]), np.log(value), rtol=0.0, atol=1.0)
+    errors = field.means(SYMBOLS, x[:, None])[0, 0] - advection(0.0, x)
+    assert np.sqrt(np.mean(errors**2)) < noise
+
+
+def test_each_snapshot_has_its_own_hyperparameters() -> None:
+    field = smoothed(heat, 0.0)
+    assert field.prior.names == (
+        "z0.variance", "z0.length_x", "z1.variance", "z1.length_x", "noise.variance",
+    )  # fmt: skip
+    for snapshot in (0, 1):
+        variance, (shape,) = field.hyper(snapshot)
+        assert variance == field.values[f"z{snapshot}.variance"]
+        assert shape == {"length": field.values[f"z{snapshot}.length_x"]}
+
+
+# ---- regression --------------------
+
+
+def regressed(text: str, solution: Solution) -> Guess:
+    equation = Equation.parse(text, fields=["u"])
+    source = SmoothedSnapshots(sampled(solution, GAP, 0.0, seed=1), {"u": smoothed(solution, 0.0)})
+    return first_guess(equation, source)
+
+
+def test_heat() -> None:
+    guess = regressed("u_t - b*u_xx = 0", heat)
+    np.testing.assert_allclose(guess.estimate["b"], 1.0, rtol=0.03)
+
+
+def test_advection() -> None:
+    guess = regressed("u_t + a*u_x - b*u_xx = 0", advection)
+    np.testing.assert_allclose(guess.estimate["a"], 0.7, rtol=0.03)
+    np.testing.assert_allclose(guess.estimate["b"], 0.0, atol=0.01)
+
+
+def test_a_parameter_inside_a_function() -> None:
+    guess = regressed("u_t + sin(a*u) = 0", pendulum)
+    np.testing.assert_allclose(guess.estimate["a"], 1.6, rtol=0.03)
+
+
+def test_the_scale_of_a_parameter_is_the_change_that_matters() -> None:
+    """A step of `scale` changes the right-hand side by as much as the field changes."""
+    one = regressed("u_t - b*u_xx = 0", heat)
+    thousand = regressed("u_t - 1000*b*u_xx = 0", heat)
+    np.testing.assert_allclose(thousand.scale["b"], one.scale["b"] / 1000, rtol=1e-9)
+    np.testing.assert_allclose(thousand.estimate["b"], one.estimate["b"] / 1000, rtol=1e-9)
+    assert 0.5 < one.scale["b"] < 2.0  # the whole change of the field comes from this one term, and b = 1
+
+
+def test_terms_that_are_the_same_share_their_coefficient() -> None:
+    """Of a u_xx + b u_xx only the sum is known; the smallest numbers are the answer, not a blow-up."""
+    estimate = regressed("u_t - a*u_xx - b*u_xx = 0", heat).estimate
+    np.testing.assert_allclose([estimate["a"], estimate["b"]], 0.5, rtol=0.03)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["u_t + a*v_x = 0; v_t + b*u_x = 0", "u_t + a*sin(v) = 0; v_t + b*u_x = 0"],
+    ids=["linear", "nonlinear"],
+)
+def test_parameters_of_hidden_fields_start_at_nothing(text: str) -> None:
+    guess = regressed(text, heat)
+    assert guess.estimate == {"a": 0.0, "b": 0.0}
+    assert guess.scale == {"a": 1.0, "b": 1.0}
+
+
+def test_a_start_lies_between_bounds_of_any_size() -> None:
+    """A parameter inside a function, sought in other units: the bounds are far below one, and hold the truth."""
+    guess = regressed("u_t + sin(1e7*a*u) = 0; 0 < a < 5e-7", pendulum)
+    np.testing.assert_allclose(guess.estimate["a"], 1.6e-7, rtol=0.03)

@@ -1,0 +1,231 @@
+"""Fits against data whose parameters are known: closed forms and the library's simulator."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.learning import Status
+from hiddenphysics.models import MODELS, LearnedFlow, Question
+from hiddenphysics.models.flow.beginning import beginning_of, widened
+from hiddenphysics.models.flow.flow import beginnings
+from hiddenphysics.models.flow.path import linearised, predictions
+from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
+from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.spectral import Motion
+
+pytestmark = pytest.mark.xdist_group("flow fits")  # one process: the tests share fits
+
+FLOW = MODELS["flow"]
+BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
+TIMES, TRUTH = (0.0, 0.5, 1.0), {"a": 1.0, "b": 0.2}
+
+
+def burgers(noise=0.0, seed=0, times=TIMES[::2], points=40):
+    """Snapshots of a hump that steepens, by the simulator on a fine grid, at other points in each."""
+    flow = Motion.of(BURGERS, (-10.0, 10.0), 256)
+    (x,) = flow.grid.points()
+    rng = np.random.default_rng(seed)
+    first = jnp.asarray(np.exp(-((x + 1) ** 2))[None])
+    snapshots = []
+    for t in times:
+        u = np.asarray(first if t == 0 else flow.advance(first, TRUTH, t, 64))[0]
+        chosen = np.sort(rng.choice(np.flatnonzero(np.abs(x) < 4), points, replace=False))
+        snapshots.append(Snapshot(t, x[chosen], u=u[chosen] + noise * rng.standard_normal(points)))
+    return Snapshots(snapshots)
+
+
+def fitted(snapshots, text=BURGERS):
+    equation = Equation.parse(text, fields=snapshots.fields, coordinates=snapshots.coordinates)
+    return FLOW.learn(Question(equation, snapshots), lambda stage: None)
+
+
+def deviations(fit):
+    return np.sqrt(np.diagonal(fit.learned.belief.covariance))
+
+
+@pytest.fixture(scope="module")
+def clean():
+    return fitted(burgers())
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return fitted(burgers(noise=0.01, seed=3))
+
+
+def test_clean_data_give_the_parameters_to_four_digits(clean):
+    assert clean.verdict.status is Status.CONVERGED
+    np.testing.assert_allclose(clean.learned.parameters, list(TRUTH.values()), rtol=1e-3)
+    assert tuple(clean.values) == ("a", "b", "u.variance", "u.length_x", "noise.variance")
+
+
+def test_noisy_data_give_intervals_that_hold_the_truth(noisy):
+    assert noisy.verdict.status is Status.CONVERGED
+    score = (noisy.learned.parameters - np.array(list(TRUTH.values()))) / deviations(noisy)
+    assert np.all(np.abs(score) < 3)
+    assert noisy.values["noise.variance"] == pytest.approx(1e-4, rel=0.5)
+
+
+def test_the_posterior_holds_the_field_between_the_snapshots(noisy):
+    truth = burgers(times=(0.0, 0.5), points=60, seed=9)[1]
+    mean, std = FLOW.predict(noisy.learned, "u", truth.points, 0.5)
+    assert np.mean(np.abs(mean - truth["u"]) < 3 * std) > 0.9
+    assert np.sqrt(np.mean((mean - truth["u"]) ** 2)) < 0.01
+    drawn = FLOW.draw(noisy.learned, "u", truth.points, 0.5, 60, seed=1)
+    np.testing.assert_allclose(drawn.mean(axis=0), mean, atol=0.01)
+    assert 0.6 < np.median(drawn.std(axis=0) / std) < 1.5
+
+
+def test_the_mean_is_moved_through_several_times_in_one_run(clean):
+    later = burgers(times=(0.0, 1.0))[1]
+    moved = clean.learned.moved(later.points, np.array([0.5, 1.0]))
+    np.testing.assert_allclose(moved[1, 0], later["u"], atol=1e-4)
+    np.testing.assert_allclose(moved[0], clean.learned.moved(later.points, np.array([0.5]))[0], atol=1e-6)
+
+
+def test_a_fit_comes_back_from_plain_data(noisy):
+    learned = noisy.learned
+    again = LearnedFlow.unpack(learned.equation, *FLOW.pack(learned))
+    points = np.linspace(-2, 2, 5)[:, None]
+    for mine, other in zip(
+        FLOW.predict(learned, "u", points, 0.7), FLOW.predict(again, "u", points, 0.7), strict=True
+    ):
+        np.testing.assert_allclose(mine, other, rtol=1e-12)
+
+
+def test_times_before_the_first_snapshot_and_unknown_fields_are_refused(noisy):
+    with pytest.raises(DataError, match="runs forwards"):
+        FLOW.predict(noisy.learned, "u", np.zeros((1, 1)), -1.0)
+    with pytest.raises(ModelError, match="no field of the state"):
+        noisy.learned.row("v")
+
+
+def test_an_operator_of_fractional_order_is_what_it_does_to_waves(clean):
+    """Order two is the Laplacian, order nought the field, and half an order twice is a whole one."""
+    points = np.linspace(-2, 2, 5)[:, None]
+
+    def mean(text):
+        return FLOW.predict(clean.learned, text, points, 0.5)[0]
+
+    np.testing.assert_allclose(mean("frac_lap(u, 1.999999)"), -mean("u_xx"), atol=1e-4)
+    np.testing.assert_allclose(mean("D(u, x, 0.999999)"), mean("u_x"), atol=1e-4)
+    assert np.max(np.abs(mean("frac_lap(u, 1.5)") - mean("u"))) > 0.1
+
+
+def test_derivatives_of_the_motion_are_those_of_finite_differences():
+    snapshots = burgers()
+    equation = Equation.parse(BURGERS, fields=("u",), coordinates=("x",))
+    windows = gathered(equation, [snapshots])
+    start = beginning_of(windows, {})
+    domain = start.domain
+    latent = domain.latent(start.z.reshape(1, -1))
+    at, path = jnp.array([0.9, 0.25]), windows.path(0.1)
+    _, in_z, in_p = linearised(domain.program, latent, at, path)
+    direction = np.random.default_rng(0).standard_normal(latent.z.shape) * np.abs(np.asarray(latent.z))
+
+    def moved(s, p):
+        there = latent._replace(z=latent.z + s * direction)
+        return np.asarray(predictions(domain.program, there, at + p, path))
+
+    h = 1e-5
+    by_z = (moved(h, 0.0) - moved(-h, 0.0)) / (2 * h)
+    np.testing.assert_allclose(np.einsum("wk,wktfn->wtfn", direction, in_z), by_z, atol=1e-7)
+    for p in range(2):
+        step = h * np.eye(2)[p]
+        by_p = (moved(0.0, step) - moved(0.0, -step)) / (2 * h)
+        np.testing.assert_allclose(in_p[:, p], by_p, atol=1e-7)
+
+
+def test_a_wider_box_holds_the_same_field_with_twice_the_room():
+    snapshots = burgers()
+    equation = Equation.parse(BURGERS, fields=("u",), coordinates=("x",))
+    start = beginning_of(gathered(equation, [snapshots]), {})
+    wide = widened(start)
+    usual, wider = (one.domain.features.grid.lengths[0] for one in (start, wide))
+    extent = float(start.windows.region.extent[0])
+    assert wider - extent == pytest.approx(2 * (usual - extent), rel=1e-6)
+
+    def first(one):
+        latent = one.domain.latent(one.z.reshape(1, -1))
+        return predictions(one.domain.program, latent, jnp.array([1.0, 0.2]), start.windows.path(0.1))[
+            0, 0, 0
+        ]
+
+    np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
+    # After a search that ended badly there is more room first, then other parameters in the usual box.
+    rooms = [one.domain.room for one, _ in beginnings(start.windows, start)]
+    assert rooms == [1.0, 2.0, 1.0, 1.0]
+
+
+def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():
+    equation = Equation.parse("u_t - b*u_xx = 0", fields=("u",), coordinates=("x",))
+    x = np.linspace(-3, 3, 30)
+    snapshots = Snapshots([Snapshot(t, x, u=heat(x, t)) for t in (0.0, 0.7)])
+    windows = gathered(equation, [snapshots])
+    start = beginning_of(windows, {})
+    latent = start.domain.latent(start.z.reshape(1, -1))
+    assert isinstance(start.domain.program, Motion)
+    seen = np.asarray(predictions(start.domain.program, latent, jnp.array([0.3]), windows.path(0.7)))
+    np.testing.assert_allclose(seen[0, 1, 0], heat(x, 0.7), atol=2e-3)
+    fit = fitted(snapshots, "u_t - b*u_xx = 0")
+    assert fit.learned.parameters[0] == pytest.approx(0.3, rel=1e-3)
+
+
+def heat(x, t):
+    """A Gaussian that spreads: u_t = 0.3 u_xx."""
+    return np.exp(-(x**2) / (1 + 1.2 * t)) / np.sqrt(1 + 1.2 * t)
+
+
+def test_a_travelling_wave_leaves_a_direction_open_and_says_so():
+    # u(x − ct) solves u_t + a u_x + b u_x = 0 for every a + b = c.
+    x = np.linspace(-4, 4, 40)
+    snapshots = Snapshots([Snapshot(t, x, u=np.exp(-((x - 0.8 * t) ** 2))) for t in (0.0, 1.0)])
+    fit = fitted(snapshots, "u_t + a*u_x + 2*b*u_x = 0")
+    assert fit.verdict.status is Status.WEAKLY_IDENTIFIED
+    assert "a and b" in fit.verdict.explanation
+    assert fit.learned.parameters[0] + 2 * fit.learned.parameters[1] == pytest.approx(0.8, rel=1e-3)
+
+
+def test_an_equation_that_does_not_hold_is_no_success():
+    x = np.linspace(-4, 4, 20)
+    snapshots = Snapshots([Snapshot(0.0, x, u=np.exp(-(x**2))), Snapshot(1.0, x, u=np.sin(3 * x))])
+    assert fitted(snapshots, "u_t - b*u_xx = 0").verdict.status in (Status.NOT_CONVERGED, Status.FAILED)
+
+
+def test_where_the_flow_model_does_not_apply_it_says_why():
+    def why_not(text):
+        u = Snapshots([Snapshot(t, np.arange(5.0), u=np.arange(5.0) + t) for t in (0.0, 1.0)])
+        return FLOW.applies(Question(Equation.parse(text, fields=("u",), coordinates=("x",)), u))
+
+    assert "v has no data" in why_not("u_t + v*u_x = 0; v_t + a*v_x = 0")
+    assert why_not(BURGERS) is None
+    assert "potential" in why_not("u = psi_x; psi_t - a*psi_xx = 0")
+    assert "three snapshots" in why_not("u_tt - a*u_xx = 0")
+
+
+def test_windows_use_every_value_once():
+    snapshots = burgers(times=(0.0, 0.25, 0.5, 0.75, 1.0))
+    assert list(gap_counts(5, 1)) == [4, 2, 1]
+    assert list(gap_counts(3, 2)) == [2]
+    windows = windows_of(snapshots, 2)
+    assert [len(w) for w in windows] == [3, 3]
+    assert sum(len(s) for w in windows for s in w) == sum(len(s) for s in snapshots)
+
+
+def test_more_snapshots_say_more():
+    three = fitted(burgers(noise=0.01, seed=3, times=(0.0, 0.5, 1.0)))
+    assert three.verdict.status is Status.CONVERGED
+    score = (three.learned.parameters - np.array(list(TRUTH.values()))) / deviations(three)
+    assert np.all(np.abs(score) < 3)
+
+
+def test_second_order_in_time_needs_no_data_of_the_velocity():
+    x = np.linspace(-6, 6, 50)
+    wave = [np.exp(-((x - 1.5 * t) ** 2)) + np.exp(-((x + 1.5 * t) ** 2)) for t in (0.0, 0.4, 0.8)]
+    snapshots = Snapshots([Snapshot(t, x, u=u) for t, u in zip((0.0, 0.4, 0.8), wave, strict=True)])
+    fit = fitted(snapshots, "u_tt - c*u_xx = 0")
+    assert fit.learned.parameters[0] == pytest.approx(2.25, rel=1e-2)
+    _, std = FLOW.predict(fit.learned, "u_t", x[:3, None], 0.4)
+    assert np.all(np.isfinite(std))
