@@ -120,7 +120,7 @@ def test_models_without_a_later_time_say_so() -> None:
 
 
 def test_the_likelihood_by_name_is_a_linear_model_s() -> None:
-    with pytest.raises(hp.ModelError, match="by name it exists for paper, midpoint"):
+    with pytest.raises(hp.ModelError, match="by name it exists for midpoint, paper"):
         hp.problem(BURGERS, snapshots(1.0, 1.1), model="flow")
     with pytest.raises(hp.ModelError, match="has no likelihood by name"):
         _ = found().problem

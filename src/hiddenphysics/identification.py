@@ -71,8 +71,7 @@ def identify(
     """
     say = progress or (lambda stage: None)
     say("reading equation and data")
-    if model != AUTOMATIC and model not in MODELS:
-        raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
+    _check_known(model)
     snapshots = data if isinstance(data, Snapshots) else read(data)
     question = Question.of(
         equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
@@ -97,9 +96,15 @@ def problem(
     >>> task.names  # doctest: +SKIP
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
+    _check_known(model)
     snapshots = data if isinstance(data, Snapshots) else read(data)
     question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
-    return MODELS[model].problem(question)
+    return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
+
+
+def _check_known(model: str) -> None:
+    if model != AUTOMATIC and model not in MODELS:
+        raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
 
 
 def _answer(question: Question, model: str, say: Progress) -> Result:

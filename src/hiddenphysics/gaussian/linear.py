@@ -212,8 +212,8 @@ def posterior(
     L = _factor(data, spectrum, effective(spectrum, noise, data.A))
     both = jnp.concatenate([data.y[..., None], data.B], axis=-1)
     weights = jax.vmap(lambda factor, b: cho_solve((factor, True), b))(L, both)
-    found = spectrum[:, None] * (jnp.swapaxes(data.A, 1, 2) @ weights)
-    return found[..., 0], found[..., 1:]
+    solved = spectrum[:, None] * (jnp.swapaxes(data.A, 1, 2) @ weights)
+    return solved[..., 0], solved[..., 1:]
 
 
 @dataclass(frozen=True)

@@ -114,13 +114,13 @@ def refine(
         method="BFGS",
         options={"gtol": NEAR, "maxiter": MOST_REFINEMENTS},
     )
-    found = _ended(objective, start + root @ outcome.x, outcome)
-    inside = np.all((found.vector >= bounds[:, 0]) & (found.vector <= bounds[:, 1]))
+    optimum = _ended(objective, start + root @ outcome.x, outcome)
+    inside = np.all((optimum.vector >= bounds[:, 0]) & (optimum.vector <= bounds[:, 1]))
     upwards = start - bounds[:, 0] < bounds[:, 1] - start
-    wants_back = np.where(upwards, found.gradient < 0.0, found.gradient > 0.0)
-    if not inside or np.any(wants_back[~free]) or not np.isfinite(found.value):
+    wants_back = np.where(upwards, optimum.gradient < 0.0, optimum.gradient > 0.0)
+    if not inside or np.any(wants_back[~free]) or not np.isfinite(optimum.value):
         return None
-    return found, _learned(spread, root, np.asarray(outcome.hess_inv))
+    return optimum, _learned(spread, root, np.asarray(outcome.hess_inv))
 
 
 def _learned(spread: np.ndarray, root: np.ndarray, inverse: np.ndarray) -> np.ndarray:

@@ -111,8 +111,8 @@ def _slope_in(name: str) -> Callable[[sympy.Expr], sympy.Expr]:
 
 
 def _symbol(expression: sympy.Expr, name: str) -> sympy.Symbol:
-    found = [s for s in expression.free_symbols if s.name == name]
-    return found[0] if found else sympy.Symbol(name, real=True)
+    symbols = [s for s in expression.free_symbols if s.name == name]
+    return symbols[0] if symbols else sympy.Symbol(name, real=True)
 
 
 def _is_linear(rate: sympy.Expr, unknown: Sequence[str]) -> bool:

@@ -67,11 +67,8 @@ def undetermined(
     relative = np.nan_to_num(covariance / np.outer(scale, scale), posinf=ENORMOUS, neginf=-ENORMOUS)
     values, vectors = np.linalg.eigh(relative)
     weakest = vectors[:, -1]
-    shares = [
-        f"{weight:+.2g} {name}"
-        for name, weight in zip(names, weakest / np.abs(weakest).max() * scale, strict=True)
-        if abs(weight) > 0.1 * np.abs(weakest * scale).max()
-    ]
+    share = weakest / np.abs(weakest).max()  # in natural sizes, so that units do not decide what is named
+    shares = [f"{s * size:+.2g} {n}" for n, s, size in zip(names, share, scale, strict=True) if abs(s) > 0.1]
     text = f"The data do not determine {' and '.join(open_ones)}"
     if len(shares) > 1:
         text += (

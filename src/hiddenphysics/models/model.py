@@ -116,8 +116,9 @@ class Model(ABC):
 
     @property
     def _nameless(self) -> str:
+        having = [name for name, model in MODELS.items() if type(model).problem is not Model.problem]
         return (
-            f"The model {self.name!r} has no likelihood by name; the models 'midpoint' and 'paper' have one."
+            f"The model {self.name!r} has no likelihood by name; by name it exists for {', '.join(having)}."
         )
 
     @abstractmethod

@@ -56,7 +56,7 @@ class Unit:
 
 
 @dataclass(frozen=True)
-class FitTask:
+class FitJob:
     """What a worker is given: names and arrays, no files.
 
     Attributes
@@ -155,14 +155,14 @@ class Plan:
         points = study.points and study.points[1:]
         return Snapshots(_drawn(one, unit.noise, points, seed + k)[0] for k, one in enumerate(alone))
 
-    def task(self, unit: Unit, start: Mapping[str, float] | None = None) -> FitTask:
+    def task(self, unit: Unit, start: Mapping[str, float] | None = None) -> FitJob:
         """Return what a worker needs for a fit; `start` is where the pair before ended, in a chain."""
         study, pair = self.study(unit.study), self.draw(unit)
         columns = tuple((s.t, {c: s[c] for c in s.coordinates}, {c: s[c] for c in s.columns}) for s in pair)
         drawn = (*pair.fields, *study.picture.hidden) if unit.picture else ()
         noises = study.noises if unit.model == FLOW and not unit.noise else ()
         spread = spread_of(self._whole(unit)) if noises else {}
-        return FitTask(
+        return FitJob(
             unit.key,
             study.equation,
             unit.model,

@@ -10,7 +10,7 @@ import numpy as np
 from hiddenphysics.errors import HiddenPhysicsError
 from hiddenphysics.reproduction.checkpoint import BUILT, IDENTIFIED, SEARCHED, Row, failure
 from hiddenphysics.reproduction.cramer_rao import cramer_rao_bounds
-from hiddenphysics.reproduction.fit_plan import FitTask
+from hiddenphysics.reproduction.fit_plan import FitJob
 from hiddenphysics.reproduction.paper_tables import AuthorsSearch
 from hiddenphysics.reproduction.study import PAPER
 from hiddenphysics.snapshots import Snapshot, Snapshots
@@ -22,7 +22,7 @@ CURVE, MAP = 300, (66, 36)
 """Points of a drawn curve, and along the two sides of a drawn map."""
 
 
-def perform(task: FitTask) -> Row:
+def perform(task: FitJob) -> Row:
     """Fit, and return the result's summary; a failure is a row too, with its reason."""
     began = time.perf_counter()
     try:
@@ -36,11 +36,11 @@ def perform(task: FitTask) -> Row:
     return failure(reason, time.perf_counter() - began)
 
 
-def _snapshots(task: FitTask) -> Snapshots:
+def _snapshots(task: FitJob) -> Snapshots:
     return Snapshots(Snapshot.from_columns(t, points, fields) for t, points, fields in task.columns)
 
 
-def _fitted(task: FitTask) -> Row:
+def _fitted(task: FitJob) -> Row:
     from hiddenphysics.identification import identify
 
     result = identify(task.equation, _snapshots(task), model=task.model)
@@ -53,7 +53,7 @@ def _fitted(task: FitTask) -> Row:
     return row
 
 
-def _searched(task: FitTask, search: AuthorsSearch) -> Row:
+def _searched(task: FitJob, search: AuthorsSearch) -> Row:
     """Go the authors' way: so many looks at the likelihood, from where the pair before ended."""
     from hiddenphysics.identification import problem
     from hiddenphysics.reproduction.authors_search import search_pair
@@ -71,7 +71,7 @@ def _searched(task: FitTask, search: AuthorsSearch) -> Row:
     }
 
 
-def _built(task: FitTask) -> Row:
+def _built(task: FitJob) -> Row:
     from hiddenphysics.identification import problem
 
     began = time.perf_counter()

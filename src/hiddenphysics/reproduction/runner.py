@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hiddenphysics.reproduction.checkpoint import FAILED, Checkpoint, Row
-from hiddenphysics.reproduction.fit_plan import FitTask, Plan, Unit
+from hiddenphysics.reproduction.fit_plan import FitJob, Plan, Unit
 from hiddenphysics.reproduction.study import Study
 from hiddenphysics.reproduction.study_data import Library
 from hiddenphysics.reproduction.workers import in_processes, in_this_process, on_cluster
@@ -75,7 +75,7 @@ def run(
     idle = "nothing left to fit" if fit else "nothing is fitted"
     tell(clock.read(_words(waiting[0]) if waiting else idle))
 
-    def task(unit: Unit) -> FitTask:
+    def task(unit: Unit) -> FitJob:
         return plan.task(unit, _end_before(unit, rows))
 
     for unit, fit_row in _fits(waiting, task, workers, scheduler):
@@ -88,7 +88,7 @@ def run(
 
 
 def _fits(
-    units: Sequence[Unit], task: Callable[[Unit], FitTask], workers: int, scheduler: str | None
+    units: Sequence[Unit], task: Callable[[Unit], FitJob], workers: int, scheduler: str | None
 ) -> Iterator[tuple[Unit, Row]]:
     if not units:
         return iter(())

@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection, wait
 
 from hiddenphysics.errors import MissingExtraError, ModelError
 from hiddenphysics.reproduction.checkpoint import Row, failure
-from hiddenphysics.reproduction.fit_plan import FitTask, Unit
+from hiddenphysics.reproduction.fit_plan import FitJob, Unit
 from hiddenphysics.reproduction.fitting import perform
 
 ONE_THREAD = {
@@ -36,14 +36,14 @@ Shape = tuple[str, str]
 """See `Unit.shape`."""
 
 
-def in_this_process(units: Sequence[Unit], task: Callable[[Unit], FitTask]) -> Iterator[tuple[Unit, Row]]:
+def in_this_process(units: Sequence[Unit], task: Callable[[Unit], FitJob]) -> Iterator[tuple[Unit, Row]]:
     """Run fits one after the other, here."""
     for unit in units:
         yield unit, perform(task(unit))
 
 
 def in_processes(
-    units: Sequence[Unit], task: Callable[[Unit], FitTask], workers: int
+    units: Sequence[Unit], task: Callable[[Unit], FitJob], workers: int
 ) -> Iterator[tuple[Unit, Row]]:
     """Run fits on several processes; yield each as it finishes."""
     queue = Queue(units)
@@ -73,7 +73,7 @@ def in_processes(
 
 
 def on_cluster(
-    units: Sequence[Unit], task: Callable[[Unit], FitTask], address: str
+    units: Sequence[Unit], task: Callable[[Unit], FitJob], address: str
 ) -> Iterator[tuple[Unit, Row]]:
     """Run fits on the workers of a scheduler; yield each as it finishes. Workers need no files, only this package."""
     try:
@@ -156,7 +156,7 @@ class WorkerProcess:
             self._process.start()
         theirs.close()
 
-    def begin(self, unit: Unit, task: FitTask) -> None:
+    def begin(self, unit: Unit, task: FitJob) -> None:
         """Hand a fit to the process."""
         self.unit, self.shape = unit, unit.shape
         self.connection.send(task)

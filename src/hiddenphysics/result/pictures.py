@@ -133,10 +133,10 @@ def _map(result: Result, field: str, index: int, axes: Axes) -> None:
 def equation_lines(result: Result) -> list[tuple[str, str]]:
     """Return label and text of every line below the pictures: as typed, as identified, and how it went."""
     typed = [line.strip() for line in result.equation.text.replace(";", "\n").splitlines() if line.strip()]
-    found = result.identified().splitlines()
-    labels = ["equation"] + [""] * (len(typed) - 1) + ["identified"] + [""] * len(found)
+    identified = result.identified().splitlines()
+    labels = ["equation"] + [""] * (len(typed) - 1) + ["identified"] + [""] * len(identified)
     ending = f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"
-    return list(zip(labels, [*typed, *found, ending], strict=True))
+    return list(zip(labels, [*typed, *identified, ending], strict=True))
 
 
 def plot_equation(result: Result, axes: Axes) -> Axes:

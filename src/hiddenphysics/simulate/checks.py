@@ -35,9 +35,9 @@ def checked_parameters(names: Sequence[str], given: Mapping[str, float]) -> dict
         )
     for name in names:
         if name not in given or not math.isfinite(given[name]):
-            found = f"{given[name]}" if name in given else "missing"
+            shown = f"{given[name]}" if name in given else "missing"
             raise ModelError(
-                f"The value of the parameter {name} is {found}; a simulation needs a finite number for each, "
+                f"The value of the parameter {name} is {shown}; a simulation needs a finite number for each, "
                 f"as in parameters={{{name!r}: 1.0}}."
             )
     return {name: float(given[name]) for name in names}

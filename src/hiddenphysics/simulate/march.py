@@ -59,12 +59,12 @@ def march(
     for start, end in pairwise(map(float, times)):
         allowed = max(FLOOR, tolerance * (end - start) / float(times[-1] - times[0]))
         steps = 1 if dt is None else max(1, round((end - start) / dt))
-        modes, found, scale = marcher.interval(modes, start, end, steps, allowed, scale)
+        modes, segment, scale = marcher.interval(modes, start, end, steps, allowed, scale)
         # The coarser of the two results was made with half of the steps; begin there, or lower.
-        far_below = found.error * 2**motion.integrator.order * MARGIN <= allowed
-        again = max(1, found.steps // 4) if far_below else found.steps // 2
+        far_below = segment.error * 2**motion.integrator.order * MARGIN <= allowed
+        again = max(1, segment.steps // 4) if far_below else segment.steps // 2
         dt = (end - start) / again
-        yield found
+        yield segment
 
 
 class _Marcher:

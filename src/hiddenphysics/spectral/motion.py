@@ -137,8 +137,10 @@ class Motion:
             return jnp.zeros_like(modes)
         numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
         values = [jnp.broadcast_to(evaluate(expr, numbers, jnp), self._finer.shape) for expr in moving]
-        found = iter(self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer))
-        return jnp.stack([jnp.zeros_like(modes[0]) if expr == 0 else next(found) for expr in expressions])
+        modes_of_rest = iter(self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer))
+        return jnp.stack(
+            [jnp.zeros_like(modes[0]) if expr == 0 else next(modes_of_rest) for expr in expressions]
+        )
 
     def rate(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
         """∂ₜû."""

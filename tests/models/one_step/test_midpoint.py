@@ -40,7 +40,7 @@ def seen(
 def step_error(gap: float, name: str) -> float:
     """Error of h(t₁) − h(t₀) for a travelling wave of u_t + u u_x = (u − c) u_x, at one point."""
     build = {"midpoint": midpoint, "paper": paper}[name]
-    model = build(Equation.parse("u_t + a*u*u_x - f*u_x = 0", fields=("u", "f")), ("u", "f"))
+    model = build(Equation.parse("u_t + a*u*u_x - f*u_x = 0", fields=("u", "f")).system, ("u", "f"))
     speed = 0.7
     wave = sympy.sin(X) + sympy.cos(2 * X) / 3
     latent_time = {"midpoint": 0.5, "paper": 1.0}[name] * gap

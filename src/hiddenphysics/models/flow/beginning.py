@@ -184,12 +184,12 @@ def states_of(windows: Windows, smoothed: list[Smoothed], features: Features) ->
 def _time_derivative(values: np.ndarray, times: np.ndarray) -> np.ndarray:
     """Differentiate values (T, …) in time, of second order where there are three times."""
     count = 1 + int(np.count_nonzero(np.diff(times)))
-    found = np.zeros_like(values)
+    rates = np.zeros_like(values)
     if count > 2:
-        found[:count] = np.gradient(values[:count], times[:count], axis=0, edge_order=2)
+        rates[:count] = np.gradient(values[:count], times[:count], axis=0, edge_order=2)
     else:
-        found[:count] = np.gradient(values[:count], times[:count], axis=0)
-    return found
+        rates[:count] = np.gradient(values[:count], times[:count], axis=0)
+    return rates
 
 
 def _rates(windows: Windows) -> dict[int, int]:

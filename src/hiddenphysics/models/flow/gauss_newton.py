@@ -102,14 +102,14 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Task:
+class FlowTask:
     """All that stays the same during the rounds in one box.
 
     Attributes
     ----------
     windows, prior, domain
         The data, the prior, the box.
-    scale, limits
+    scale, bounds
         Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
     dt
         Length of a step in time.
@@ -121,7 +121,7 @@ class Task:
     prior: Prior
     domain: Domain
     scale: np.ndarray
-    limits: np.ndarray
+    bounds: np.ndarray
     dt: float
     slope: np.ndarray
     level: np.ndarray = field(init=False)
@@ -155,7 +155,7 @@ class Task:
         data = reduce(jnp.asarray(A), jnp.asarray(B), jnp.asarray(y), count, known)
         return RestrictedLikelihood(self.prior, self.domain.features, self.level, data)
 
-    def bounds(self) -> np.ndarray:
+    def prior_bounds(self) -> np.ndarray:
         """Bounds of the prior's vector in this box."""
         count = len(self.prior.latents)
         shortest, longest = (np.tile(v, (count, 1)) for v in (self.domain.shortest, self.domain.longest))
@@ -190,7 +190,7 @@ class Task:
         round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
         """
         linear = self.linearise(at)
-        bounds = self.bounds()
+        bounds = self.prior_bounds()
         if hold:
             bounds[:-1] = np.clip(at.theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
         tuned = tune(linear, at.theta, bounds)
@@ -201,7 +201,7 @@ class Task:
         step = np.linalg.solve(information + np.diag(1.0 / self.scale**2), towards)
         mean, slope = (np.asarray(v) for v in posterior(linear.data, spectrum, jnp.asarray(noise)))
         whole = 1.0 if before is None else _relaxed(before, step, information)
-        parameters = np.clip(at.parameters + whole * step, self.limits[:, 0], self.limits[:, 1])
+        parameters = np.clip(at.parameters + whole * step, self.bounds[:, 0], self.bounds[:, 1])
         goal = Point(mean - slope @ (parameters - at.parameters), parameters, tuned.theta)
         share, point, misfit = self.towards(at, goal, np.asarray(spectrum))
         return Round(point, tuned, linear, step, information, share * whole, misfit, hold)
@@ -263,8 +263,8 @@ def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
 
 
 def run(
-    task: Task, at: Point, say: Progress, most: int = MOST_ROUNDS, *, cold: bool = False
-) -> tuple[Task, list[Round]]:
+    task: FlowTask, at: Point, say: Progress, most: int = MOST_ROUNDS, *, cold: bool = False
+) -> tuple[FlowTask, list[Round]]:
     """Repeat rounds until the parameters settle, or the lengths leave what the box carries.
 
     From a cold start the prior is held in the first round.
@@ -304,7 +304,7 @@ class Slopes:
     second: np.ndarray
 
 
-def log_determinant_slopes(task: Task, last: Round) -> Slopes:
+def log_determinant_slopes(task: FlowTask, last: Round) -> Slopes:
     """Differentiate ½ log|K| in λ with the state at its posterior mean for each λ.
 
     The marginal likelihood of λ, with the state integrated out in Laplace's approximation, is

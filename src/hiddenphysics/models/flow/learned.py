@@ -13,7 +13,7 @@ import numpy as np
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
-from hiddenphysics.models.flow.gauss_newton import Round, Task
+from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
     Latent,
@@ -63,7 +63,7 @@ class LearnedFlow:
     belief: Belief = field(repr=False)
 
     @classmethod
-    def of(cls, task: Task, last: Round, covariance: np.ndarray) -> LearnedFlow:
+    def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
         windows, theta, data = task.windows, last.tuned.theta, last.linear.data
         spectrum = last.linear.spectrum(theta)

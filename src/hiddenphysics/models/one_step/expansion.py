@@ -43,7 +43,7 @@ FINE = 1e-9
 
 
 @dataclass(frozen=True)
-class Task:
+class ExpansionTask:
     """What is fitted: a model to snapshots, expanded around one state after another.
 
     Attributes
@@ -85,7 +85,7 @@ class Reached:
         return replace(self, problem=problem, best=best, evaluations=self.evaluations + best.evaluations)
 
 
-def searched(task: Task, start: Start, one_of: int, progress: Progress) -> Reached:
+def searched(task: ExpansionTask, start: Start, one_of: int, progress: Progress) -> Reached:
     """Search from the start, then expand until the parameters are still."""
     problem = task.linearise(task.first, one_of)
     tolerance, still = (TIGHT, STILL) if one_of == 1 else (ROUGH, ROUGHLY_STILL)
@@ -99,7 +99,7 @@ def searched(task: Task, start: Start, one_of: int, progress: Progress) -> Reach
 
 
 def in_rounds(
-    task: Task,
+    task: ExpansionTask,
     start: Start,
     begun: Reached,
     one_of: int,
@@ -130,7 +130,7 @@ def in_rounds(
 # ---- a part of the data first --------------------
 
 
-def from_a_part(task: Task, start: Start, progress: Progress) -> Reached:
+def from_a_part(task: ExpansionTask, start: Start, progress: Progress) -> Reached:
     """Search with a part of the data, then walk to the optimum of all of them.
 
     The optimum of a part lies near that of the whole, and its curvature tells how to walk there: a tenth of the
@@ -182,10 +182,12 @@ class _Walk:
         if refined is None:
             deviations = np.sqrt(np.diagonal(self.spread))
             return minimise(problem.objective, vector, deviations, self.start.bounds, tolerance=FINE)
-        found, self.spread = refined
-        return found
+        optimum, self.spread = refined
+        return optimum
 
-    def to_more(self, task: Task, reached: Reached, one_of: int, fewer: int, progress: Progress) -> Reached:
+    def to_more(
+        self, task: ExpansionTask, reached: Reached, one_of: int, fewer: int, progress: Progress
+    ) -> Reached:
         """Walk on with more data. They show finer structure: while they are a part, shorter lengths are tried too."""
         progress(f"learning, with {'all' if fewer == 1 else 'more'} data")
         self.spread *= fewer / one_of
@@ -194,7 +196,7 @@ class _Walk:
         return reached if fewer == 1 else reached.at(problem, self._hopped(reached))
 
     def from_start(
-        self, task: Task, reached: Reached, unseen: np.ndarray, one_of: int, progress: Progress
+        self, task: ExpansionTask, reached: Reached, unseen: np.ndarray, one_of: int, progress: Progress
     ) -> Reached:
         """Search with all data: for what a part did not show from the start, for the rest from where it was."""
         progress("learning, with all data")
@@ -212,5 +214,5 @@ class _Walk:
         refined = refine(reached.problem.objective, shorter, self.spread, self.start.scale, self.start.bounds)
         if refined is None or not refined[0].value < reached.best.value:
             return replace(reached.best, evaluations=0)
-        found, self.spread = refined
-        return found
+        optimum, self.spread = refined
+        return optimum

@@ -23,7 +23,7 @@ from hiddenphysics.learning import (
 from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
 from hiddenphysics.models.one_step.derived import derived
-from hiddenphysics.models.one_step.expansion import Task, from_a_part, searched
+from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, searched
 from hiddenphysics.models.one_step.optimum import judged
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
@@ -79,16 +79,16 @@ class OneStepModel(Model):
             return str(problem)
         return None
 
-    def task(self, question: Question) -> Task:
+    def task(self, question: Question) -> ExpansionTask:
         """Build the step, choose the priors, and refuse a number of snapshots that the step does not take."""
         step = self.scheme(question.equation.system, question.snapshots.fields)
         step, kernels = with_kernels(step, [o.field for o in step.observations], question.kernels)
         _check_count(self.name, step, question)
         smoother = smoother_of(question.snapshots, kernels)
         first = posterior.first_state(step, question.snapshots, smoother)
-        return Task(step, kernels, question.snapshots, smoother, first)
+        return ExpansionTask(step, kernels, question.snapshots, smoother, first)
 
-    def linearise(self, task: Task, at: State) -> Problem:
+    def linearise(self, task: ExpansionTask, at: State) -> Problem:
         """Return the likelihood with a state in its coefficients."""
         return task.linearise(at)
 

@@ -143,14 +143,14 @@ def measured(step: OneStep, snapshots: Snapshots, smoother: Smoother) -> State:
     identity = Symbol.identity(len(step.coordinates))
 
     def state(atoms: Sequence[sympy.Expr], snapshot: int, points: np.ndarray) -> dict[str, np.ndarray]:
-        found: dict[str, np.ndarray] = {}
+        values: dict[str, np.ndarray] = {}
         for atom in atoms:
             name, symbol = field_name(atom), derivative_symbol(atom, step.coordinates)
             own = symbol == identity and points is snapshots[snapshot].points
-            found[str(atom)] = (
+            values[str(atom)] = (
                 snapshots[snapshot][name] if own else smoother(name).means((symbol,), points)[snapshot, 0]
             )
-        return found
+        return values
 
     return state
 
@@ -159,13 +159,13 @@ def smoothed_mean(step: OneStep, smoother: Smoother, measured_fields: Collection
     """Return where an expansion begins: the mean of the smoothed first and last snapshot; 0 for hidden fields."""
 
     def state(atoms: Sequence[sympy.Expr], _snapshot: int, points: np.ndarray) -> dict[str, np.ndarray]:
-        found = {str(atom): np.zeros(points.shape[0]) for atom in atoms}
+        values = {str(atom): np.zeros(points.shape[0]) for atom in atoms}
         for name in sorted({field_name(atom) for atom in atoms} & set(measured_fields)):
             own = [atom for atom in atoms if field_name(atom) == name]
             symbols = tuple(derivative_symbol(atom, step.coordinates) for atom in own)
-            values = smoother(name).means(symbols, points)
-            found |= {str(a): 0.5 * (values[0, j] + values[-1, j]) for j, a in enumerate(own)}
-        return found
+            means = smoother(name).means(symbols, points)
+            values |= {str(a): 0.5 * (means[0, j] + means[-1, j]) for j, a in enumerate(own)}
+        return values
 
     return state
 
@@ -180,12 +180,12 @@ def posterior_mean(problem: Problem, values: dict[str, float], otherwise: State)
 
     def state(atoms: Sequence[sympy.Expr], snapshot: int, points: np.ndarray) -> dict[str, np.ndarray]:
         own = [atom for atom in atoms if field_name(atom) in known]
-        found = otherwise([atom for atom in atoms if atom not in own], snapshot, points)
+        here_known = otherwise([atom for atom in atoms if atom not in own], snapshot, points)
         if own:
             here = place(points, {}, 0.0, float(problem.data.places[0].time))
             quantities = tuple(derivative_of(step, atom) for atom in own)
-            found |= dict(zip(map(str, own), means(problem, values, quantities, here), strict=True))
-        return found
+            here_known |= dict(zip(map(str, own), means(problem, values, quantities, here), strict=True))
+        return here_known
 
     return state
 

@@ -35,12 +35,12 @@ def search(
     optimum where the longer ones only carry the mean, and often a better one where they are eddies: it hops to scales
     that are nearer to each other.
     """
-    found: list[Optimum] = []
+    optima: list[Optimum] = []
 
     def run(vector: np.ndarray, name: str) -> Optimum:
         progress(f"learning, {name}")
-        found.append(settle(problem, start, vector, tolerance))
-        return found[-1]
+        optima.append(settle(problem, start, vector, tolerance))
+        return optima[-1]
 
     best = run(start.vector, "from the regression")
     nearer = _with_scales_nearer(problem.names, best.vector)
@@ -53,7 +53,7 @@ def search(
             if not value_of(hopped) < value_of(best) - GAIN:
                 break
             best = hopped
-    return best, sum(o.evaluations for o in found)
+    return best, sum(o.evaluations for o in optima)
 
 
 def longer_lengths(names: Sequence[str]) -> np.ndarray:

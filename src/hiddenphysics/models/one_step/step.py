@@ -77,8 +77,8 @@ class OneStep:
     @property
     def latents(self) -> tuple[str, ...]:
         """The processes that carry a Gaussian process prior, sorted."""
-        found = {latent for _, quantity in self.quantities for latent in quantity.operator.latents}
-        return tuple(sorted(found))
+        names = {latent for _, quantity in self.quantities for latent in quantity.operator.latents}
+        return tuple(sorted(names))
 
     @property
     def snapshots(self) -> int:
@@ -88,8 +88,8 @@ class OneStep:
     def frozen_at(self, snapshot: int) -> tuple[sympy.Expr, ...]:
         """Return the fields and derivatives that one snapshot's observations need as numbers, sorted by name."""
         here = [o.quantity for o in self.observations if o.snapshot == snapshot]
-        found = frozen_atoms(*(e for quantity in here for e in quantity.expressions))
-        return tuple(sorted(found, key=str))
+        atoms = frozen_atoms(*(e for quantity in here for e in quantity.expressions))
+        return tuple(sorted(atoms, key=str))
 
     def quantity(self, field: str) -> Quantity:
         """Return a field of the equation as the latents determine it."""

@@ -1,0 +1,289 @@
+"""One fit of the flow: searches from several beginnings, the last correction, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.gaussian import covariance_of
+from hiddenphysics.learning import Progress, Status, Verdict, at_bound, gravest, is_free, undetermined
+from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
+from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
+from hiddenphysics.models.flow.gauss_newton import (
+    FIRST_STEPS,
+    MOST_ROUNDS,
+    FlowTask,
+    Point,
+    Round,
+    log_determinant_slopes,
+    run,
+)
+from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
+from hiddenphysics.models.flow.windows import Windows
+from hiddenphysics.models.model import Fit
+from hiddenphysics.priors import Kernel, Unknowns
+
+MOST_BOXES = 8
+FALLS = 1e-4
+"""Where the noise has come down to what a box carries, the next one carries that much less."""
+FACTORS = (1.0, 0.3, 2.0, 0.0)
+"""Factors on the regressed parameters to start from."""
+SOME_STEPS = 64
+"""Steps in time with which these are compared."""
+MORE = 4
+"""How many times the usual number of rounds a search gets that explains most, and has not settled."""
+MOST_STARTS = 3
+"""Of these, so many are tried when the first searches end badly."""
+
+QUIET = 1e-6
+"""Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
+
+MOST_POLISHES = 3
+WORTH = 0.05
+"""Corrections by log|K| below this many standard deviations are not worth another round."""
+
+
+@dataclass(frozen=True)
+class Searched:
+    """Where a search ended."""
+
+    task: FlowTask
+    last: Round
+    rounds: int
+
+    @property
+    def evidence(self) -> float:
+        """Log restricted likelihood, −∞ where it is not a number."""
+        value = -float(self.last.tuned.at.value)
+        return value if np.isfinite(value) and np.isfinite(self.last.misfit) else -np.inf
+
+
+def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
+    """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
+    say("smoothing each snapshot")
+    start = beginning_of(windows, kernels)
+    windows = start.windows
+    separate = float(sum(one.evidence for one in start.smoothed))
+    searched: list[Searched] = []
+    for begin, parameters in beginnings(windows, start):
+        searched.append(_search(windows, begin, parameters, say))
+        best = max(searched, key=lambda one: (one.last.settled, one.evidence))
+        if best.last.settled and best.evidence >= separate:
+            break
+    best = _finished(max(searched, key=lambda one: one.evidence), best, say)
+    say("correcting for the volume of states")
+    polished, covariance = _polish(best, say)
+    return Fit(
+        values=_values(polished),
+        covariance=_widened(covariance, polished.task),
+        evidence=-float(polished.last.tuned.at.value),
+        verdict=_verdict(start, polished, covariance, separate),
+        jitter=0.0,
+        evaluations=sum(one.rounds for one in searched) + polished.rounds,
+        learned=LearnedFlow.of(polished.task, polished.last, covariance),
+    )
+
+
+def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched:
+    """Return the search that explains most; one that had not settled by then gets more rounds to do so.
+
+    A breather of sine-Gordon crawled through eighty rounds to the truth, while another start had settled in a false
+    valley, a hundred lower in log evidence.
+    """
+    if likeliest.last.settled or likeliest.evidence <= settled.evidence:
+        return settled
+    task, made = run(likeliest.task, likeliest.last.point, say, most=MORE * MOST_ROUNDS)
+    longer = Searched(task, made[-1], likeliest.rounds + len(made))
+    return max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
+
+
+def _values(ended: Searched) -> dict[str, float]:
+    """Every number in natural units; with several measured fields the noise is the mean over the fields."""
+    windows = ended.task.windows
+    unknowns = Unknowns(windows.equation.parameters, ended.task.prior)
+    theta = ended.last.tuned.theta.copy()
+    theta[-1] += np.log(np.mean(windows.sizes[list(windows.measured)] ** 2))
+    return unknowns.numbers(np.concatenate([ended.last.point.parameters, theta]))
+
+
+def _widened(covariance: np.ndarray, task: FlowTask) -> np.ndarray:
+    """Return the parameters' covariance with zeros for the prior's numbers."""
+    whole = np.zeros((len(covariance) + len(task.prior.names),) * 2)
+    whole[: len(covariance), : len(covariance)] = covariance
+    return whole
+
+
+def _cold(windows: Windows, start: Beginning) -> FlowTask:
+    """Return the task before its first round."""
+    bounds = windows.equation.bounds
+    limits = np.array([bounds[name] for name in windows.equation.parameters], float)
+    none = np.zeros(start.parameters.size)
+    return FlowTask(windows, start.prior, start.domain, start.scale, limits, windows.span / FIRST_STEPS, none)
+
+
+def beginnings(windows: Windows, start: Beginning) -> Iterator[tuple[Beginning, np.ndarray]]:
+    """Yield where searches begin: the best parameters, those in a wider box, then other parameters."""
+    points = _starting_points(windows, start)
+    yield start, points[0]
+    wide = widened(start)
+    if wide is not None:
+        yield wide, _starting_points(windows, wide)[0]
+    for parameters in points[1:MOST_STARTS]:
+        yield start, parameters
+
+
+def _starting_points(windows: Windows, start: Beginning) -> list[np.ndarray]:
+    """Return parameters to start from, those that carry the smoothed first snapshots nearest to the others first.
+
+    A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
+    its signs turned around, or no motion at all, are better starts then.
+    """
+    task, z = _cold(windows, start), start.z.reshape(len(start.z), -1)
+    low, high = task.bounds.T
+    tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
+    points = list({tuple(np.clip(one, low, high)): None for one in tried})
+    path = windows.path(windows.span / SOME_STEPS)
+
+    def misfit(point: tuple[float, ...]) -> float:
+        with np.errstate(over="ignore", invalid="ignore"):
+            total = float(np.sum((windows.scaled - task.predict(z, np.array(point), path)) ** 2))
+        return total if np.isfinite(total) else np.inf
+
+    return [np.array(point) for point in sorted(points, key=misfit)]
+
+
+def _search(windows: Windows, start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
+    """Run rounds, in a new box whenever the prior has left what the old one carries."""
+    at = Point(start.z.reshape(len(start.z), -1), parameters, start.theta)
+    task, count = _cold(windows, start), 0
+    for boxes in range(1, MOST_BOXES + 1):
+        task, made = run(task, at, say, cold=boxes == 1)
+        count += len(made)
+        last = made[-1]
+        if boxes == MOST_BOXES or task.carried(last.point) or not np.isfinite(last.misfit):
+            break
+        moved = _rebox(task, last.point)
+        if moved is None:
+            break
+        task, at = moved
+    return Searched(task, last, count)
+
+
+def _rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
+    prior, old, noise = task.prior, task.domain, task.noise(at)
+    if noise <= 1.01 * old.quietest:
+        noise *= FALLS
+    new = domain_of(task.windows, prior, old.envelopes, task.lengths(at), noise, old.room)
+    if new.features == old.features and new.quietest == old.quietest:
+        return None
+    z = carry_over(task.windows, prior, at.theta, at.z, old, new)
+    return replace(task, domain=new), Point(z, at.parameters, at.theta)
+
+
+def _polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
+    """Move to the optimum of the marginal likelihood, in which log|K| counts; return it with the covariance there."""
+    task, last, count = ended.task, ended.last, 0
+    information = last.information
+    if not np.isfinite(ended.evidence):
+        return Searched(task, last, 0), np.full_like(information, np.nan)
+    if task.noise(last.point) < QUIET:
+        return Searched(task, last, 0), covariance_of(information)
+    for _ in range(MOST_POLISHES):
+        slopes = log_determinant_slopes(task, last)
+        information = _with_curvature(last.information, slopes.second)
+        shift = covariance_of(information) @ (slopes.first - task.slope)
+        if shift @ information @ shift < WORTH**2:
+            break
+        task = replace(task, slope=slopes.first)
+        task, made = run(task, last.point, say, most=MOST_ROUNDS // 2)
+        last, count = made[-1], count + len(made)
+    return Searched(task, last, count), covariance_of(information)
+
+
+def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Add the curvature of ½ log|K| to the information where that leaves it positive, never less than half of it."""
+    diagonal = np.diagonal(information)
+    return information + np.diag(np.clip(second, -0.5 * diagonal, diagonal))
+
+
+# ---- how it ended --------------------
+
+
+def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate: float) -> Verdict:
+    """Say how it went, the gravest finding first."""
+    task, parameters = ended.task, ended.last.point.parameters
+    domain, windows, names = task.domain, task.windows, task.windows.equation.parameters
+    finite = bool(np.all(np.isfinite(parameters)) and np.isfinite(ended.evidence))
+    if not finite:
+        return Verdict(
+            Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
+        )
+    return gravest(
+        _better_without(ended.evidence, separate),
+        _tamed(_grows(domain, windows, parameters, finer=1.0)),
+        _unstable(_grows(domain, windows, parameters, finer=_data_waves(domain, windows))),
+        undetermined(names, parameters, covariance, start.scale),
+        at_bound(names, is_free(parameters, start.scale, task.bounds)),
+        _unsettled(ended.last.settled),
+        otherwise="The rounds settled at an optimum that every parameter has curvature at.",
+    )
+
+
+def _better_without(joint: float, separate: float) -> Verdict | None:
+    if joint >= separate:
+        return None
+    return Verdict(
+        Status.NOT_CONVERGED,
+        "The snapshots are explained better one by one, without any equation, than together by this one (log "
+        f"evidence {separate:.1f} against {joint:.1f}): the equation does not hold for these data, or the search "
+        "ended in a false optimum. The numbers are not to be used.",
+    )
+
+
+def _tamed(grows: bool) -> Verdict | None:
+    if not grows:
+        return None
+    return Verdict(
+        Status.NOT_CONVERGED,
+        "With the estimated parameters the shortest waves grow without bound: the equation is ill-posed forward in "
+        "time there, and its flow was held back. Check signs, or give bounds.",
+    )
+
+
+def _unstable(grows: bool) -> Verdict | None:
+    if not grows:
+        return None
+    return Verdict(
+        Status.WEAKLY_IDENTIFIED,
+        "The estimate is ill-posed for waves as short as the distance between the points, which these smooth data do "
+        "not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use later "
+        "snapshots.",
+    )
+
+
+def _unsettled(settled: bool) -> Verdict | None:
+    return (
+        None if settled else Verdict(Status.NOT_CONVERGED, "The rounds ended before the parameters settled.")
+    )
+
+
+def _grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:
+    """Whether some wave, on a grid so much finer than the motion's, would grow by more than the motion lets happen."""
+    if windows.equation.system.coupled:
+        return False
+    grid = domain.features.grid
+    shape = tuple(max(n, 2 * round(0.5 * finer * n)) for n in grid.shape)
+    program = Program.of(windows.equation, replace(domain.features, grid=replace(grid, shape=shape)))
+    rate = float(fastest_growth(program, jnp.asarray(grid.box), jnp.asarray(parameters)))
+    return rate * windows.span > MOST_GROWTH
+
+
+def _data_waves(domain: Domain, windows: Windows) -> float:
+    """How much finer the data's points are spaced than the motion's grid, along the finest side."""
+    grid = domain.features.grid
+    spacing = np.array(grid.lengths) / np.array(grid.shape)
+    return float(np.max(spacing / (windows.region.extent / windows.per_side)))
