@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jax.scipy.linalg import cho_solve, solve_triangular
+from jax.typing import ArrayLike
 from jaxtyping import Float
 
 from hiddenphysics.priors import Prior
@@ -216,18 +218,36 @@ def posterior(
     return solved[..., 0], solved[..., 1:]
 
 
+@partial(jax.tree_util.register_dataclass, data_fields=("level", "data"), meta_fields=("prior", "features"))
 @dataclass(frozen=True)
 class RestrictedLikelihood:
-    """The restricted likelihood of one linear model as a function of the prior's vector."""
+    """The restricted likelihood of one linear model as a function of the prior's vector; a pytree.
+
+    Attributes
+    ----------
+    prior, features
+        What is static: the processes and the waves that carry them.
+    level
+        (F,) variance of an unknown constant in each field.
+    data
+        The linear model.
+    """
 
     prior: Prior
     features: Features
-    level: np.ndarray
+    level: Any
     data: Reduced
 
-    def spectrum(self, theta: np.ndarray) -> jnp.ndarray:
+    def spectrum(self, theta: ArrayLike) -> jax.Array:
         """Prior variances of the features."""
         return self.prior.spectrum(jnp.asarray(theta), self.features.omega, self.features.measure, self.level)
+
+    @jax.jit
+    def log_density(self, theta: Float[Array, " H"]) -> Float[Array, ""]:
+        """Log restricted likelihood at a vector: a pure function that can be mapped and differentiated."""
+        spectrum = self.spectrum(theta)
+        nowhere = jnp.zeros((spectrum.size, 1))
+        return -evaluate(self.data, spectrum, jnp.exp(theta[-1]), nowhere).value
 
     def __call__(self, theta: np.ndarray) -> tuple[Evaluated, np.ndarray, np.ndarray]:
         """Return the evaluation, and gradient and expected information in the vector."""

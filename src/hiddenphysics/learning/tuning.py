@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ GAIN = 1e-4
 """Gains in log likelihood that are worth no further step."""
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """Where the tuning ended: the vector, and the evaluation there."""
 
     theta: np.ndarray

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import jax.numpy as jnp
 import numpy as np
 import sympy
 
@@ -71,7 +72,7 @@ class FlowModel(Model):
 
     def log_density(self, linear: RestrictedLikelihood, vector: np.ndarray) -> float:
         """Return the log restricted likelihood at the prior's vector."""
-        return -float(linear(vector)[0].value)
+        return float(linear.log_density(jnp.asarray(vector)))
 
     def learn(self, question: Question, say: Progress) -> Fit:
         """Fit the whole recording at once; where that ends badly, in windows half as long, and so on."""

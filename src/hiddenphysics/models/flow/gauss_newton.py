@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 
-from hiddenphysics.gaussian import RestrictedLikelihood, covariance_of, evidence, posterior, reduce
+from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, evidence, posterior, reduce
 from hiddenphysics.learning import Progress, Tuned, rounds, tune
 from hiddenphysics.models.flow.domain import LEAST_NOISE, Domain
-from hiddenphysics.models.flow.path import Path, linearised, predictions
+from hiddenphysics.models.flow.path import Latent, Path, Program, linearised, predictions
 from hiddenphysics.models.flow.smoothed import bounds_of
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Prior
@@ -50,17 +54,70 @@ MOST_WORK = 2e5
 """Steps times waves of all fields, beyond which no state is worth being followed more exactly."""
 
 
-@dataclass(frozen=True)
-class Point:
+# ---- pure functions of arrays: they can be compiled, mapped and differentiated --------------------
+
+
+class Measured(NamedTuple):
+    """What was measured, as rows.
+
+    Attributes
+    ----------
+    values
+        (W, R), in units of their fields' sizes; R = T·G·N rows for G measured fields.
+    weights
+        (W, T, G, N) 1/size of the field, 0 for padding.
+    fields
+        (G,) rows of the measured fields in the state.
+    known
+        (W, R) known variances of the rows; None where none is known.
+    count
+        Number of rows that are no padding.
+    """
+
+    values: Any
+    weights: Any
+    fields: Any
+    known: Any
+    count: Any
+
+    def rows(self, fields: jax.Array) -> jax.Array:
+        """Take values of the state at the stops, (W, …, T, F, N), to weighted rows (W, R, …)."""
+        seen = jnp.take(fields, self.fields, axis=-2)
+        extra = seen.ndim - 4
+        weights = self.weights.reshape(self.weights.shape[0], *(1,) * extra, *self.weights.shape[1:])
+        return jnp.moveaxis((seen * weights).reshape(*seen.shape[: 1 + extra], -1), -1, 1)
+
+
+class Point(NamedTuple):
     """Around which the flow is linearised: states (W, F·K), parameters (P,), the prior's vector (H,)."""
 
-    z: np.ndarray
-    parameters: np.ndarray
-    theta: np.ndarray
+    z: Any
+    parameters: Any
+    theta: Any
 
 
-@dataclass(frozen=True)
-class Round:
+@partial(jax.jit, static_argnums=0)
+def predict_rows(
+    program: Program, measured: Measured, latent: Latent, parameters: jax.Array, path: Path
+) -> Float[jax.Array, "W R"]:
+    """Weighted rows of the predictions φ."""
+    return measured.rows(predictions(program, latent, parameters, path))
+
+
+@partial(jax.jit, static_argnums=0)
+def linearise(
+    program: Program, measured: Measured, latent: Latent, parameters: jax.Array, path: Path
+) -> Reduced:
+    """Return the linear model around a state and parameters: y − φ + A z̄ = A z + B d + ε."""
+    value, A, B = (measured.rows(part) for part in linearised(program, latent, parameters, path))
+    y = measured.values - value + jnp.einsum("wnk,wk->wn", A, latent.z)
+    return reduce(A, B, y, measured.count, measured.known)
+
+
+# ---- rounds --------------------
+
+
+class Round(NamedTuple):
     """What one round found at the point where it linearised.
 
     Attributes
@@ -84,8 +141,8 @@ class Round:
     point: Point
     tuned: Tuned
     linear: RestrictedLikelihood
-    step: np.ndarray
-    information: np.ndarray
+    step: Any
+    information: Any
     part: float
     misfit: float
     held: bool
@@ -124,35 +181,45 @@ class FlowTask:
     bounds: np.ndarray
     dt: float
     slope: np.ndarray
-    level: np.ndarray = field(init=False)
-    path: Path = field(init=False)
 
-    def __post_init__(self) -> None:
-        means = np.array(
-            [float(np.mean(self.windows.values[:, :, g])) for g in range(len(self.windows.measured))]
-        )
+    @cached_property
+    def level(self) -> np.ndarray:
+        """(F,) square of every measured field's mean: the variance of an unknown constant; 0 for the others."""
         level = np.zeros(len(self.windows.state))
-        level[list(self.windows.measured)] = means**2
-        object.__setattr__(self, "level", level)
-        object.__setattr__(self, "path", self.windows.path(self.dt))
+        level[list(self.windows.measured)] = np.mean(self.windows.values, axis=(0, 1, 3)) ** 2
+        return level
+
+    @cached_property
+    def path(self) -> Path:
+        """The way through all stops."""
+        return self.windows.path(self.dt)
+
+    @cached_property
+    def measured(self) -> Measured:
+        """The data as rows."""
+        windows = self.windows
+        known = None if windows.known is None else jnp.asarray(windows.known)
+        return Measured(
+            jnp.asarray(windows.scaled),
+            jnp.asarray(windows.weights),
+            jnp.asarray(windows.measured),
+            known,
+            jnp.asarray(float(windows.count)),
+        )
 
     def predict(self, z: np.ndarray, parameters: np.ndarray, path: Path | None = None) -> np.ndarray:
-        """Weighted rows (W, N) of the predictions."""
-        fields = predictions(
-            self.domain.program, self.domain.latent(z), jnp.asarray(parameters), path or self.path
+        """Weighted rows (W, R) of the predictions."""
+        latent = self.domain.latent(z)
+        return np.asarray(
+            predict_rows(
+                self.domain.program, self.measured, latent, jnp.asarray(parameters), path or self.path
+            )
         )
-        return self.windows.rows(np.asarray(fields))
 
     def linearise(self, at: Point) -> RestrictedLikelihood:
-        """Return the linear model around a point, y − φ + A z̄ = A z + B d + ε, as a function of the prior's vector."""
-        parts = linearised(
-            self.domain.program, self.domain.latent(at.z), jnp.asarray(at.parameters), self.path
-        )
-        value, A, B = (self.windows.rows(np.asarray(part)) for part in parts)
-        y = self.windows.scaled - value + np.einsum("wnk,wk->wn", A, at.z)
-        known = None if self.windows.known is None else jnp.asarray(self.windows.known)
-        count = jnp.asarray(float(self.windows.count))
-        data = reduce(jnp.asarray(A), jnp.asarray(B), jnp.asarray(y), count, known)
+        """Return the linear model around a point, as a function of the prior's vector."""
+        latent, parameters = self.domain.latent(at.z), jnp.asarray(at.parameters)
+        data = linearise(self.domain.program, self.measured, latent, parameters, self.path)
         return RestrictedLikelihood(self.prior, self.domain.features, self.level, data)
 
     def prior_bounds(self) -> np.ndarray:

@@ -122,14 +122,6 @@ class Windows:
         path = Path(durations, np.zeros(durations.shape, int), starts, self.points, most)
         return Path(*map(jnp.asarray, path)).with_steps(dt)
 
-    def rows(self, fields: np.ndarray) -> np.ndarray:
-        """Take values of the state at the stops, (W, …, T, F, N), to weighted rows (W, T·G·N, …)."""
-        seen = np.take(fields, self.measured, axis=-2)
-        extra = seen.ndim - 4
-        weights = self.weights.reshape(self.weights.shape[0], *(1,) * extra, *self.weights.shape[1:])
-        flat = (seen * weights).reshape(*seen.shape[: 1 + extra], -1)
-        return np.moveaxis(flat, -1, 1)
-
 
 def gathered(equation: Equation, windows: Sequence[Snapshots]) -> Windows:
     """Gather windows; shorter snapshots and shorter windows are padded with points of weight 0."""

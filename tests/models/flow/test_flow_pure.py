@@ -1,0 +1,65 @@
+"""Inside a fit there are pure functions of pytrees: mapped, differentiated and compiled they stay what they are."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.models import MODELS
+from hiddenphysics.models.flow.beginning import beginning_of
+from hiddenphysics.models.flow.flow_fit import _cold
+from hiddenphysics.models.flow.gauss_newton import Point, linearise
+from hiddenphysics.models.flow.windows import gathered
+from hiddenphysics.snapshots import Snapshot, Snapshots
+
+FLOW = MODELS["flow"]
+
+
+@pytest.fixture(scope="module")
+def begun():
+    """A task before its first round, and the point where it begins."""
+    rng = np.random.default_rng(0)
+    x = np.linspace(-3, 3, 24)
+    snapshots = Snapshots(
+        Snapshot(t, x, u=np.exp(-(x**2) / (1 + t)) + 0.01 * rng.standard_normal(24)) for t in (0.0, 0.5)
+    )
+    equation = Equation.parse("u_t + a*u_x - b*u_xx = 0", fields=("u",), coordinates=("x",))
+    start = beginning_of(gathered(equation, [snapshots]), {})
+    task = _cold(start.windows, start)
+    return task, Point(start.z.reshape(1, -1), start.parameters, start.theta)
+
+
+def test_many_linear_models_at_once_are_the_single_ones(begun):
+    task, at = begun
+    many = jnp.asarray([at.parameters, 2 * at.parameters + 0.1])
+    latent, program = task.domain.latent(at.z), task.domain.program
+
+    def around(parameters):
+        return linearise(program, task.measured, latent, parameters, task.path)
+
+    together = jax.vmap(around)(many)
+    for k, parameters in enumerate(many):
+        for all_of_them, one in zip(together, around(parameters), strict=True):
+            np.testing.assert_allclose(all_of_them[k], one, rtol=1e-9, atol=1e-9)
+
+
+def test_the_log_density_has_the_gradient_that_the_tuning_uses(begun):
+    task, at = begun
+    linear = FLOW.linearise(task, at)
+    theta = jnp.asarray(at.theta)
+    _, gradient, _ = linear(at.theta)
+    np.testing.assert_allclose(jax.grad(linear.log_density)(theta), -gradient, rtol=1e-6, atol=1e-8)
+    assert FLOW.log_density(linear, at.theta) == pytest.approx(-float(linear(at.theta)[0].value), rel=1e-12)
+
+
+def test_a_round_is_a_function_of_its_point(begun):
+    task, at = begun
+    one, other = (task.round(at) for _ in range(2))
+    leaves, others = jax.tree.leaves(one), jax.tree.leaves(other)
+    assert len(leaves) > 10
+    for mine, same in zip(leaves, others, strict=True):
+        np.testing.assert_array_equal(mine, same)
+    # It goes through a compiled identity: nothing in it is hidden from JAX.
+    again = jax.jit(lambda tree: tree)(one.linear)
+    np.testing.assert_allclose(again.log_density(jnp.asarray(at.theta)), one.linear.log_density(at.theta))
