@@ -126,3 +126,13 @@ def test_the_likelihood_by_name_is_a_linear_model_s() -> None:
         _ = found().problem
     with pytest.raises(hp.ModelError, match="known are auto, flow, midpoint, paper"):
         hp.identify(BURGERS, snapshots(1.0, 1.1), model="guess")
+
+
+def test_a_model_that_does_not_apply_says_why_and_what_to_type():
+    x = np.linspace(0.0, 6.0, 12)
+    pair = [hp.Snapshot(t=t, x=x, u=np.sin(x - t)) for t in (0.0, 0.1)]
+    with pytest.raises(
+        hp.ModelError,
+        match=r"The flow model does not apply: .* no time derivative of p.* Use model='midpoint' or model='paper'\.",
+    ):
+        hp.identify("u_t + a*u*u_x + p_x = 0", pair, model="flow")

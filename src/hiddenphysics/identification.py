@@ -76,7 +76,13 @@ def identify(
     question = Question.of(
         equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
     )
-    return _automatic(question, say) if model == AUTOMATIC else _answer(question, model, say)
+    if model == AUTOMATIC:
+        return _automatic(question, say)
+    why_not = MODELS[model].applies(question)
+    if why_not:
+        others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
+        raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
+    return _answer(question, model, say)
 
 
 def problem(
@@ -108,7 +114,7 @@ def _check_known(model: str) -> None:
 
 
 def _answer(question: Question, model: str, say: Progress) -> Result:
-    """Ask one model."""
+    """Ask a model that applies."""
     began = time.perf_counter()
     fit = MODELS[model].learn(question, say)
     return Result.of(question, model, fit, time.perf_counter() - began)

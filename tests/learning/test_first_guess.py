@@ -103,6 +103,12 @@ def test_a_parameter_inside_a_function() -> None:
     np.testing.assert_allclose(guess.estimate["a"], 1.6, rtol=0.03)
 
 
+def test_an_order_that_is_the_only_unknown() -> None:
+    """u_t = u_xx is u_t + (−Δ)^{α/2} u = 0 with α = 2, the one of the tried orders that explains the change."""
+    guess = regressed("u_t + frac_lap(u, alpha) = 0", heat)
+    assert guess.estimate["alpha"] == 2.0
+
+
 def test_the_scale_of_a_parameter_is_the_change_that_matters() -> None:
     """A step of `scale` changes the right-hand side by as much as the field changes."""
     one = regressed("u_t - b*u_xx = 0", heat)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import sympy
+from scipy.optimize import minimize_scalar
 
 from hiddenphysics.equation import (
     TIME,
@@ -21,7 +23,7 @@ from hiddenphysics.equation import (
     velocity,
 )
 from hiddenphysics.learning.hidden_fields import whitenings
-from hiddenphysics.learning.regression import HiddenPrior, Rows, Solution, solve
+from hiddenphysics.learning.regression import HiddenPrior, Rows, Solution, natural_steps, solve
 from hiddenphysics.learning.smoothing import SmoothedField
 from hiddenphysics.operators import Symbol
 from hiddenphysics.snapshots import Snapshots
@@ -30,6 +32,8 @@ MOST_POINTS = 600
 """Points that take part; more would not change a first guess."""
 ORDERS = (0.5, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0)
 """Values to try for an unknown order of differentiation, in which the terms are far from linear."""
+NEAR = 0.01
+"""How near to the best order a first guess comes, where that costs no compilation."""
 
 
 class Source(ABC):
@@ -44,6 +48,9 @@ class Source(ABC):
     lengths
         (D,) over which the measured fields change.
     """
+
+    quick: ClassVar[bool] = False
+    """Whether derivatives of any further order cost next to nothing: nothing is compiled for them."""
 
     @property
     @abstractmethod
@@ -84,12 +91,22 @@ class Guess:
         The priors of hidden fields that explained the data best, by latent.
     others
         Other parameter values at which the sum of squares has a local minimum, where terms are not linear in them.
+    rows
+        The equations that were regressed; None where none was usable.
     """
 
     estimate: dict[str, float]
     scale: dict[str, float]
     hidden: Mapping[str, HiddenPrior] = field(default_factory=dict)
     others: tuple[dict[str, float], ...] = ()
+    rows: Rows | None = field(default=None, repr=False)
+
+    def scale_at(self, estimate: Mapping[str, float]) -> dict[str, float]:
+        """Return `scale` at other parameter values: where terms are not linear in them it depends on these."""
+        if self.rows is None:
+            return self.scale
+        steps = natural_steps(self.rows, np.array([estimate[p] for p in self.rows.unknown]))
+        return self.scale | dict(zip(self.rows.unknown, steps.tolist(), strict=True))
 
 
 def first_guess(equation: Equation, source: Source) -> Guess:
@@ -104,27 +121,63 @@ def first_guess(equation: Equation, source: Source) -> Guess:
     system, parameters = equation.system, equation.parameters
     seen = {f: source.increment(f) for f in system.state}
     increments = {f: rate for f, rate in seen.items() if rate is not None}
-    best: tuple[Solution, Mapping[str, HiddenPrior], dict[str, float]] | None = None
-    for orders in _orders(system):
+
+    def tried(orders: dict[str, float]) -> Iterator[_Tried]:
+        """Solve with given orders of differentiation, once for every covariance of hidden fields."""
         chosen = {equation.parameter(p): value for p, value in orders.items()}
         rates = {f: system.rates[f].subs(chosen) for f in increments}
         numbers = _numbers(source, rates, equation.coordinates)
-        rows = Rows.of(rates, increments, numbers, [p for p in parameters if p not in orders])
+        sought = [p for p in parameters if p not in orders]
+        rows = Rows.of(rates, increments, numbers, sought, every=bool(orders))
         bounds = np.array([equation.bounds[p] for p in rows.unknown], float).reshape(-1, 2)
         for whitening in whitenings(rows, system, source.points, source.lengths) if rows.rows else ():
-            solution = solve(rows, whitening, bounds)
-            if best is None or solution.cost < best[0].cost:
-                best = solution, whitening.priors, orders
+            yield _Tried(solve(rows, whitening, bounds), whitening.priors, orders, rows)
+
+    attempts = [one for orders in _orders(system) for one in tried(orders)]
+    best = min(attempts, key=_cost) if attempts else None
+    if best is not None and best.orders and source.quick:
+        best = _refined(best, lambda orders: min(tried(orders), key=_cost))
     if best is None:
         return Guess(dict.fromkeys(parameters, 0.0), dict.fromkeys(parameters, 1.0))
-    solution, hidden, orders = best
+    solution, hidden, orders, rows = best
     known = dict.fromkeys(parameters, 0.0) | orders
     return Guess(
         known | solution.estimate,
         dict.fromkeys(parameters, 1.0) | solution.scale,
         hidden,
         tuple(known | other for other in solution.others),
+        rows,
     )
+
+
+class _Tried(NamedTuple):
+    """A regression with some orders of differentiation held."""
+
+    solution: Solution
+    hidden: Mapping[str, HiddenPrior]
+    orders: dict[str, float]
+    rows: Rows
+
+
+def _cost(one: _Tried) -> float:
+    return one.solution.cost if np.isfinite(one.solution.cost) else np.inf
+
+
+def _refined(best: _Tried, tried: Callable[[dict[str, float]], _Tried]) -> _Tried:
+    """Move every unknown order between its neighbours in `ORDERS` to where the squares are least."""
+    for name, value in best.orders.items():
+        below, above = [o for o in ORDERS if o < value], [o for o in ORDERS if o > value]
+        ends = (below[-1] if below else 0.5 * value, above[0] if above else 1.5 * value)
+        orders = dict(best.orders)
+
+        def at(order: float, name: str = name, orders: dict[str, float] = orders) -> _Tried:
+            return tried(orders | {name: float(order)})
+
+        nearest = minimize_scalar(
+            lambda v, at=at: _cost(at(v)), bounds=ends, method="bounded", options={"xatol": NEAR}
+        )
+        best = min(best, at(nearest.x), key=_cost)
+    return best
 
 
 def _orders(system: System) -> Iterator[dict[str, float]]:

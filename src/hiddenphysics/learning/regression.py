@@ -55,12 +55,14 @@ class Rows:
         increments: Mapping[str, np.ndarray],
         numbers: Mapping[str, np.ndarray],
         parameters: Sequence[str],
+        *,
+        every: bool = False,
     ) -> Rows:
-        """Keep the equations that hold parameters, and hidden fields only linearly, with known factors."""
+        """Keep the equations that hold parameters, or `every` one; hidden fields only linearly, with known factors."""
         rows = []
         for name, rate in rates.items():
             row = _row(rate, increments[name], numbers, parameters)
-            if row is not None and _names(row.rate) & set(parameters):
+            if row is not None and (every or _names(row.rate) & set(parameters)):
                 rows.append(row)
         held = set().union(*(_names(row.rate) for row in rows)) if rows else set()
         return cls(tuple(rows), numbers, tuple(p for p in parameters if p in held))
@@ -78,7 +80,10 @@ class Rows:
 
     def jacobian(self, at: np.ndarray) -> np.ndarray:
         """Return the derivative of `residual` in every parameter, (n, P)."""
-        return np.stack([self._stacked(_slope_in(name), at) for name in self.unknown], axis=1)
+        columns = [self._stacked(_slope_in(name), at) for name in self.unknown]
+        return (
+            np.stack(columns, axis=1) if columns else np.zeros((sum(r.increment.size for r in self.rows), 0))
+        )
 
     def _stacked(self, of_rate: Callable[[sympy.Expr], sympy.Expr], at: np.ndarray) -> np.ndarray:
         here = dict(self.numbers) | dict(zip(self.unknown, at, strict=True))
@@ -176,14 +181,21 @@ def solve(rows: Rows, whitening: Whitening, bounds: np.ndarray) -> Solution:
         solution, *others = [_linear(residual, jacobian, len(rows.unknown))]
     else:
         solution, *others = _nonlinear(residual, jacobian, bounds)
-    columns = np.sqrt(np.mean(rows.jacobian(solution) ** 2, axis=0))
-    scale = np.where(columns > 0, 1.0 / np.maximum(columns, 1e-300), 1.0)
+    scale = natural_steps(rows, solution)
     return Solution(
         dict(zip(rows.unknown, solution.tolist(), strict=True)),
         dict(zip(rows.unknown, scale.tolist(), strict=True)),
         _cost(residual(solution), jacobian(solution) * scale, whitening),
         tuple(dict(zip(rows.unknown, other.tolist(), strict=True)) for other in others),
     )
+
+
+def natural_steps(rows: Rows, at: np.ndarray) -> np.ndarray:
+    """Return for each parameter the change that alters the rates by as much as the fields change, (P,)."""
+    with np.errstate(all="ignore"):
+        columns = np.sqrt(np.mean(rows.jacobian(at) ** 2, axis=0))
+    usable = np.isfinite(columns) & (columns > 0)
+    return np.where(usable, 1.0 / np.where(usable, columns, 1.0), 1.0)
 
 
 def _cost(residual: np.ndarray, columns: np.ndarray, whitening: Whitening) -> float:

@@ -63,11 +63,17 @@ class Model(ABC):
 
     @abstractmethod
     def applies(self, question: Question) -> str | None:
-        """Return None when the model can answer, otherwise a sentence that says why not."""
+        """Return None when the model can be asked, otherwise a sentence that says why not.
+
+        A model that can be asked may still refuse the data when it learns, with an error that says why.
+        """
 
     @abstractmethod
     def learn(self, question: Question, say: Progress) -> Fit:
-        """Learn the unknowns: first guess, smoothing, rounds of `linearise` and `log_density`, verdict."""
+        """Learn the unknowns of a question that the model applies to.
+
+        First guess, smoothing, rounds of `linearise` and `log_density`, verdict.
+        """
 
     @abstractmethod
     def linearise(self, task: Any, at: Any) -> Any:

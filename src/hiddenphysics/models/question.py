@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sympy
 
@@ -12,6 +12,7 @@ from hiddenphysics.equation import (
     FractionalDerivative,
     FractionalLaplacian,
     atoms_of,
+    velocity,
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
@@ -89,16 +90,23 @@ def match(
         the data serves the one field of the equation whatever its name (``usol`` for ``u``).
     """
     snapshots = _select(snapshots, fields) if fields else snapshots
-    first = Equation.parse(text, coordinates=snapshots.coordinates, constants=constants)
-    snapshots = _rename_the_only_field(first, snapshots)
-    _check_kinds(first, snapshots)
-    _check_strangers(first, snapshots)
-    _check_dimensions(first, snapshots)
-    given = tuple(f for f in snapshots.fields if f not in first.system.velocities)
-    equation = Equation.parse(
-        text, fields=given, coordinates=snapshots.coordinates, constants=constants, bounds=bounds
-    )
-    return equation, snapshots
+    axes = snapshots.coordinates
+    equation = Equation.parse(text, coordinates=axes, constants=constants, bounds=bounds)
+    snapshots = _rename_the_only_field(equation, snapshots)
+    _check_kinds(equation, snapshots)
+    _check_strangers(equation, snapshots)
+    _check_dimensions(equation, snapshots)
+    given = tuple(f for f in snapshots.fields if f not in _velocities(equation))
+    if set(given) & set(equation.parameters):  # a name with data is a field, though it looked like a number
+        return Equation.parse(
+            text, fields=given, coordinates=axes, constants=constants, bounds=bounds
+        ), snapshots
+    return replace(equation, given=given), snapshots
+
+
+def _velocities(equation: Equation) -> list[str]:
+    """Return the names under which data may give time derivatives: `u_t` where the equation holds u_tt."""
+    return [velocity(f) for f, order in equation.time_orders.items() if order == 2]
 
 
 def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
@@ -158,7 +166,7 @@ def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
 
 def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
     """Refuse data that the equation does not mention; any symbol that has data is a field."""
-    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *equation.system.velocities)
+    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *_velocities(equation))
     strangers = [
         f
         for f in snapshots.fields

@@ -1,6 +1,6 @@
 """Fields as waves on periodic boxes: grids, features, integrators, and the motion of an equation."""
 
-from hiddenphysics.spectral.features import Features, Gauge, values_at
+from hiddenphysics.spectral.features import Features, Gauge, seen_through, values_at, wave_matrix
 from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
 from hiddenphysics.spectral.motion import Motion
@@ -16,5 +16,7 @@ __all__ = [
     "Integrator",
     "Modes",
     "Motion",
+    "seen_through",
     "values_at",
+    "wave_matrix",
 ]

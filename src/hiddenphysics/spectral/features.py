@@ -137,15 +137,23 @@ def values_at(
 
     Fractional orders of the symbol must be numbers, which may be traced.
     """
-    if symbol is not None:
-        modes = modes * symbol.at(grid.wavenumbers, jnp)
-    waves = jnp.ones(())
+    return seen_through(wave_matrix(grid, points, jnp), grid, modes, symbol, jnp)
+
+
+def wave_matrix(grid: Grid, points: Any, xp: Any) -> Any:
+    """All waves e^{ik·(x − low)} at points (N, D), as a complex matrix (N, number of modes), by NumPy or JAX."""
+    waves: Any = 1.0
     for d, (low, _) in enumerate(grid.box):
-        factor = jnp.exp(1j * (points[:, d : d + 1] - low) * jnp.ravel(grid.wavenumbers[d]))
-        shape = (points.shape[0], *(-1 if e == d else 1 for e in range(len(grid.box))))
-        waves = waves * factor.reshape(shape)
+        factor = xp.exp(1j * (points[:, d : d + 1] - low) * xp.ravel(grid.wavenumbers[d]))
+        waves = waves * factor.reshape(points.shape[0], *(-1 if e == d else 1 for e in range(len(grid.box))))
     # Modes with a positive last index stand for their mirror images too.
-    twice = jnp.where(jnp.arange(grid.modes_shape[-1]) > 0, 2.0, 1.0)
-    waves = jnp.reshape(waves * twice, (points.shape[0], -1))
+    twice = xp.where(xp.arange(grid.modes_shape[-1]) > 0, 2.0, 1.0)
+    return (waves * twice).reshape(points.shape[0], -1)
+
+
+def seen_through(waves: Any, grid: Grid, modes: Any, symbol: Symbol | None, xp: Any) -> Any:
+    """Values (F, N) of modes (F, *modes) at the points of a wave matrix; of what a symbol makes of them."""
+    if symbol is not None:
+        modes = modes * symbol.at(grid.wavenumbers, xp)
     flat = modes.reshape(modes.shape[0], -1)
     return flat.real @ waves.real.T - flat.imag @ waves.imag.T

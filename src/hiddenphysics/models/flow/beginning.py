@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import MOST_POINTS, Source, first_guess
+from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
-from hiddenphysics.spectral import Features, values_at
+from hiddenphysics.spectral import Features, seen_through, wave_matrix
 
 MORE_ROOM = 2.0
 """How much more padding a box gets when the search in the usual one ends badly."""
@@ -37,8 +38,8 @@ class Beginning:
         The box.
     z
         States (W, F, K) at the first stop of each window.
-    parameters, scale, others
-        (P,) guessed parameters, their natural scales, and other guesses.
+    guess
+        Of the parameters.
     smoothed
         Each measured field by itself.
     """
@@ -47,11 +48,32 @@ class Beginning:
     prior: Prior
     domain: Domain
     z: np.ndarray
-    parameters: np.ndarray
-    scale: np.ndarray
-    others: tuple[np.ndarray, ...]
+    guess: Guess
     theta: np.ndarray
     smoothed: tuple[Smoothed, ...]
+
+    @property
+    def parameters(self) -> np.ndarray:
+        """(P,) guessed parameters."""
+        return self._vector(self.guess.estimate)
+
+    @property
+    def others(self) -> list[np.ndarray]:
+        """Other guesses."""
+        return [self._vector(other) for other in self.guess.others]
+
+    @property
+    def scale(self) -> np.ndarray:
+        """(P,) natural sizes of the parameters, at the guess."""
+        return self._vector(self.guess.scale)
+
+    def scale_at(self, parameters: np.ndarray) -> np.ndarray:
+        """(P,) natural sizes of the parameters, at an estimate."""
+        names = self.windows.equation.parameters
+        return self._vector(self.guess.scale_at(dict(zip(names, parameters.tolist(), strict=True))))
+
+    def _vector(self, numbers: Mapping[str, float]) -> np.ndarray:
+        return np.array([numbers[name] for name in self.windows.equation.parameters])
 
 
 def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
@@ -79,13 +101,7 @@ def _begun(
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(windows, smoothed, domain.features)
     guess = first_guess(windows.equation, SmoothedStates(windows, domain, every))
-    parameters, scale, *others = (
-        np.array([numbers[name] for name in windows.equation.parameters])
-        for numbers in (guess.estimate, guess.scale, *guess.others)
-    )
-    return Beginning(
-        windows, prior, domain, every[:, 0], parameters, scale, tuple(others), theta, tuple(smoothed)
-    )
+    return Beginning(windows, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
 
 
 @dataclass(frozen=True)
@@ -95,6 +111,8 @@ class SmoothedStates(Source):
     windows: Windows
     domain: Domain
     states: np.ndarray
+
+    quick: ClassVar[bool] = True
 
     @cached_property
     def _pairs(self) -> tuple[np.ndarray, ...]:
@@ -128,26 +146,39 @@ class SmoothedStates(Source):
         """The shortest that the box carries."""
         return self.domain.shortest
 
-    def increment(self, name: str) -> np.ndarray:
-        """Return the differences between neighbouring stops."""
+    @cached_property
+    def _waves(self) -> np.ndarray:
+        return np.asarray(wave_matrix(self.domain.features.grid, self._places, np))
+
+    @cached_property
+    def _middle(self) -> np.ndarray:
+        """Modes (pairs, F, *modes) halfway between the stops."""
+        window, stop = self._pairs
+        return self._modes(0.5 * (self.states[window, stop + 1] + self.states[window, stop]))
+
+    @cached_property
+    def _rates(self) -> np.ndarray:
+        """Modes (pairs, F, *modes) of the differences between the stops, over their gaps."""
         window, stop = self._pairs
         gaps = np.diff(self.windows.times, axis=1)[window, stop, None, None]
-        rates = (self.states[window, stop + 1] - self.states[window, stop]) / gaps
-        return self._seen(rates, name, [Symbol.identity(len(self.windows.equation.coordinates))])[0]
+        return self._modes((self.states[window, stop + 1] - self.states[window, stop]) / gaps)
+
+    def increment(self, name: str) -> np.ndarray:
+        """Return the differences between neighbouring stops."""
+        return self._seen(self._rates, name, None)
 
     def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray:
         """Return derivatives of the mean of neighbouring stops."""
-        window, stop = self._pairs
-        return self._seen(0.5 * (self.states[window, stop + 1] + self.states[window, stop]), name, symbols)
+        return np.stack([self._seen(self._middle, name, symbol) for symbol in symbols])
 
-    def _seen(self, z: np.ndarray, name: str, symbols: Sequence[Symbol]) -> np.ndarray:
-        """Values (J, n) at the points of one field, for amplitudes (pairs, F, K)."""
-        features, row = self.domain.features, self.windows.state.index(name)
+    def _modes(self, z: np.ndarray) -> np.ndarray:
         gauges = jax.tree.map(lambda part: jnp.asarray(part[self._pairs[0]]), self.domain.gauge)
-        modes = jax.vmap(features.to_modes)(jnp.asarray(z), gauges)[:, row]
-        places = jnp.asarray(self._places)
-        seen = [values_at(features.grid, modes, places, symbol) for symbol in symbols]
-        return np.stack([np.asarray(one).ravel() for one in seen])
+        return np.asarray(jax.vmap(self.domain.features.to_modes)(jnp.asarray(z), gauges))
+
+    def _seen(self, modes: np.ndarray, name: str, symbol: Symbol | None) -> np.ndarray:
+        """Values (n,) of one field at the points."""
+        own = modes[:, self.windows.state.index(name)]
+        return np.ravel(seen_through(self._waves, self.domain.features.grid, own, symbol, np))
 
 
 def widened(start: Beginning) -> Beginning | None:

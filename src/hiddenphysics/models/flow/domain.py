@@ -26,7 +26,7 @@ PADDING = {1: 6.5, 2: 5.0}
 """Padding in lengths, all in all: e^{−6.5²/2} ≈ 1e-9 is left of the correlation around the box's back, e^{−5²/2} ≈ 4e-6
 in a plane, where every length of padding costs a row of waves."""
 
-LEAST_NOISE = {1: 1e-12, 2: 1e-8}
+QUIETEST = {1: 1e-12, 2: 1e-8}
 """Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
 
 FINER = 1.1
@@ -104,7 +104,7 @@ class Domain:
         near = 0.05 * np.log(ROOM[dimensions])
         below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * extent)
         clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
-        return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= LEAST_NOISE[dimensions]))
+        return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= QUIETEST[dimensions]))
 
 
 def domain_of(
@@ -122,7 +122,7 @@ def domain_of(
     held = np.minimum(lengths, region.extent / play)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
-    quietest = max(decade, LEAST_NOISE[dimensions])
+    quietest = max(decade, QUIETEST[dimensions])
     beyond = FAR[dimensions] if windows.equation.fractional else 0.0
     features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond, room)
     features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))

@@ -76,11 +76,6 @@ class FlowModel(Model):
 
     def learn(self, question: Question, say: Progress) -> Fit:
         """Fit the whole recording at once; where that ends badly, in windows half as long, and so on."""
-        why_not = self.applies(question)
-        if why_not:
-            raise ModelError(
-                f"The flow model does not apply: {why_not} Use model='midpoint' or model='paper'."
-            )
         equation, snapshots = question.equation, question.snapshots
         _check_enough(question)
         kernels = _by_field(question)

@@ -222,12 +222,13 @@ def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate
         return Verdict(
             Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
         )
+    scale = start.scale_at(parameters)
     return gravest(
         _better_without(ended.evidence, separate),
         _tamed(_grows(domain, windows, parameters, finer=1.0)),
         _unstable(_grows(domain, windows, parameters, finer=_data_waves(domain, windows))),
-        undetermined(names, parameters, covariance, start.scale),
-        at_bound(names, is_free(parameters, start.scale, task.bounds)),
+        undetermined(names, parameters, covariance, scale),
+        at_bound(names, is_free(parameters, scale, task.bounds)),
         _unsettled(ended.last.settled),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
     )

@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, evidence, posterior, reduce
 from hiddenphysics.learning import Progress, Tuned, rounds, tune
-from hiddenphysics.models.flow.domain import LEAST_NOISE, Domain
+from hiddenphysics.models.flow.domain import QUIETEST, Domain
 from hiddenphysics.models.flow.path import Latent, Path, Program, linearised, predictions
 from hiddenphysics.models.flow.smoothed import bounds_of
 from hiddenphysics.models.flow.windows import Windows
@@ -227,7 +227,7 @@ class FlowTask:
         count = len(self.prior.latents)
         shortest, longest = (np.tile(v, (count, 1)) for v in (self.domain.shortest, self.domain.longest))
         bounds = bounds_of(self.prior, shortest, np.minimum(longest, self.windows.region.extent))
-        least = LEAST_NOISE[len(self.prior.coordinates)]
+        least = QUIETEST[len(self.prior.coordinates)]
         bounds[-1, 0] = np.log(max(self.domain.quietest - self.windows.quiet, least))
         bounds[self.prior.is_variance] += 2 * np.log(self.windows.sizes)[:, None]
         return bounds

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
 from hiddenphysics.learning import climb, tune
-from hiddenphysics.models.flow.domain import LEAST_NOISE, choose
+from hiddenphysics.models.flow.domain import QUIETEST, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Kernel, Prior, Sech, SquaredExponential
@@ -185,7 +185,7 @@ def bounds_of(prior: Prior, shortest: np.ndarray, longest: np.ndarray) -> np.nda
     return prior.bounds(
         dict.fromkeys((latent for latent, _ in prior.latents), 1.0),
         lambda row, d: {"length": (float(shortest[row, d]), float(longest[row, d]))},
-        (LEAST_NOISE[len(prior.coordinates)], 10.0),
+        (QUIETEST[len(prior.coordinates)], 10.0),
     )
 
 
@@ -244,13 +244,13 @@ def _shifted(theta: np.ndarray, shift: float) -> np.ndarray:
     """Variance and noise in other units."""
     moved = theta.copy()
     moved[[0, -1]] += shift
-    moved[-1] = max(moved[-1], np.log(LEAST_NOISE[theta.size - 2]))
+    moved[-1] = max(moved[-1], np.log(QUIETEST[theta.size - 2]))
     return moved
 
 
 def _best(windows: Windows, smoothed: Sequence[Smoothed], offsets: np.ndarray) -> float:
     """Largest log evidence of all fields by themselves when their log noises differ by the offsets."""
-    least = np.log(LEAST_NOISE[windows.points.shape[-1]])
+    least = np.log(QUIETEST[windows.points.shape[-1]])
     alone = np.array([one.theta[-1] for one in smoothed]) - offsets
     terms = [evidence_at(windows, row, smoothed[row]) for row in range(len(smoothed))]
 

@@ -10,7 +10,7 @@ import numpy as np
 import sympy
 
 from hiddenphysics.equation import Equation, System, frozen_atoms
-from hiddenphysics.errors import DataError, HiddenPhysicsError, ModelError
+from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import (
     MANY,
     Progress,
@@ -71,12 +71,7 @@ class OneStepModel(Model):
     scheme: Scheme
 
     def applies(self, question: Question) -> str | None:
-        """Return why the step cannot be made, or takes another number of snapshots."""
-        try:
-            step = self.scheme(question.equation.system, question.snapshots.fields)
-            _check_count(self.name, step, question)
-        except HiddenPhysicsError as problem:
-            return str(problem)
+        """Return None: any equation may be asked; what a step cannot be made of is refused where it is made."""
         return None
 
     def task(self, question: Question) -> ExpansionTask:
@@ -108,7 +103,7 @@ class OneStepModel(Model):
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
         reached = from_a_part(task, start, say) if many else searched(task, start, 1, say)
-        end = judged(reached, start, say)
+        end = judged(reached, start, guess, say)
         values = reached.problem.unknowns.numbers(end.optimum.vector)
         return Fit(
             values=values,

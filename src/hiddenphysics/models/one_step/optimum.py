@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hiddenphysics.learning import (
+    Guess,
     Laplace,
     Objective,
     Optimum,
@@ -47,7 +48,7 @@ class Judged:
     evaluations: int
 
 
-def judged(reached: Reached, start: Start, progress: Progress) -> Judged:
+def judged(reached: Reached, start: Start, guess: Guess, progress: Progress) -> Judged:
     """Polish an optimum, measure its curvature and say how it went."""
     progress("measuring the uncertainty")
     problem, evaluations = reached.problem, reached.evaluations
@@ -57,18 +58,20 @@ def judged(reached: Reached, start: Start, progress: Progress) -> Judged:
         below = _below(problem.objective, start, best, around)
         evaluations += below.evaluations
         best, around, jitter = _polish(problem, start, below)
-    return Judged(best, around, _verdict(reached, start, best, around), jitter, evaluations)
+    return Judged(best, around, _verdict(reached, start, guess, best, around), jitter, evaluations)
 
 
-def _verdict(reached: Reached, start: Start, best: Optimum, around: Laplace) -> Verdict:
+def _verdict(reached: Reached, start: Start, guess: Guess, best: Optimum, around: Laplace) -> Verdict:
     """Say how it went, the gravest finding first."""
     names = reached.problem.unknowns.parameters
     own = slice(0, len(names))
+    sizes = guess.scale_at(dict(zip(names, best.vector[own].tolist(), strict=True)))
+    scale = np.array([sizes[name] for name in names])
     free = is_free(best.vector, start.scale, start.bounds)
     return gravest(
         _failed(best),
         _saddle(reached.problem, around),
-        undetermined(names, best.vector[own], around.covariance[own, own], start.scale[own]),
+        undetermined(names, best.vector[own], around.covariance[own, own], scale),
         _not_an_optimum(best, around),
         at_bound(names, free[own]),
         _moving(reached, best, around),

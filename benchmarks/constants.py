@@ -1,0 +1,137 @@
+"""What the constants of learning are worth: each halved and doubled, and how far the answers move.
+
+`python -m benchmarks.constants` fits some cases of `benchmarks.answers` with every constant of the tables below as it
+is, times two and divided by two, and prints the largest change of any estimate in stated deviations, the cases whose
+status changes, and the ratio of the times. A constant whose neighbours give the same answers needs no better reason;
+one that moves them should name it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+FLOW = "hiddenphysics.models.flow."
+ONE_STEP = "hiddenphysics.models.one_step."
+CONSTANTS = {
+    "flow": (
+        *((FLOW + "domain", name) for name in ("ROOM", "PADDING", "FINER", "SHARE", "QUIETER")),
+        *((FLOW + "envelope", name) for name in ("LEAST", "WIDTH", "STRETCH", "NEAR")),
+        *((FLOW + "flow_fit", name) for name in ("FALLS", "QUIET", "WORTH", "MOST_POLISHES")),
+        *(
+            (FLOW + "gauss_newton", name)
+            for name in (
+                "MOST_ROUNDS",
+                "SETTLED",
+                "SHORTEST",
+                "LEAST_PART",
+                "EXPLAINED",
+                "TIME_ERROR",
+                "UNEXPLAINED",
+                "MOST_ERROR",
+                "COLD_ERROR",
+                "NEGLIGIBLE",
+                "FIRST_STEPS",
+                "STENCIL",
+            )
+        ),
+        *(
+            (FLOW + "smoothed", name)
+            for name in ("FEW_STEPS", "SPACINGS", "LONGEST", "PER_OCTAVE", "NOISY", "ALIKE")
+        ),
+        *(("hiddenphysics.learning.tuning", name) for name in ("MOST_STEPS", "LONGEST_STEP", "GAIN")),
+        ("hiddenphysics.learning.first_guess", "MOST_POINTS"),
+    ),
+    "one step": (
+        *((ONE_STEP + "start", name) for name in ("MUCH_NOISE", "LONGER_SCALE")),
+        *((ONE_STEP + "search", name) for name in ("LONGER", "NOISIER", "MOST_HOPS", "GAIN")),
+        *((ONE_STEP + "expansion", name) for name in ("STILL", "ROUGH", "ROUGHLY_STILL", "MOST_ROUNDS")),
+        *((ONE_STEP + "optimum", name) for name in ("SADDLE", "SMALL", "TOLERATED", "WITHIN")),
+        (ONE_STEP + "likelihood", "STEP"),
+        ("hiddenphysics.learning.first_guess", "MOST_POINTS"),
+    ),
+}
+"""Constants that stand outside compiled functions, by what they belong to."""
+
+CASES = {
+    "flow": ("heat flow 1 %", "burgers flow 0 %", "burgers flow 1 %", "kdv flow 1 %", "schrodinger flow 1 %"),
+    "one step": (
+        "heat midpoint 1 %",
+        "burgers paper 0 %",
+        "burgers midpoint 1 %",
+        "kdv midpoint 0 %",
+        "ks paper 1 %",
+    ),
+}
+
+
+def times(value: Any, factor: float) -> Any:
+    """Multiply a constant: a number, a whole number that stays one, or a table of numbers."""
+    if isinstance(value, dict):
+        return {key: times(one, factor) for key, one in value.items()}
+    return max(1, round(value * factor)) if isinstance(value, int) else value * factor
+
+
+@contextmanager
+def changed(module: str, name: str, factor: float) -> Iterator[None]:
+    """Change a constant wherever it is known under its name, and put it back."""
+    before = getattr(sys.modules[module], name)
+    ours = [m for key, m in sys.modules.items() if key.startswith("hiddenphysics")]
+    places = [m for m in ours if m.__dict__.get(name) is before]
+    for place in places:
+        setattr(place, name, times(before, factor))
+    try:
+        yield
+    finally:
+        for place in places:
+            setattr(place, name, before)
+
+
+def compare(
+    kind: str, module: str, name: str, factor: float, usual: dict[str, Any]
+) -> tuple[float, str, float]:
+    """Return the largest change in deviations, the cases whose status changed, and the ratio of the times."""
+    from benchmarks.answers import answer
+
+    moved, other, seconds, before = 0.0, [], 0.0, 0.0
+    with changed(module, name, factor):
+        for case in CASES[kind]:
+            began = time.perf_counter()
+            now = answer(case)
+            seconds += time.perf_counter() - began
+            before += usual[case]["real"]
+            other += [f"{case}: {now['status']}"] if now["status"] != usual[case]["status"] else []
+            for parameter, (estimate, std) in usual[case]["estimates"].items():
+                moved = max(moved, abs(now["estimates"][parameter][0] - estimate) / std)
+    return moved, ", ".join(other), seconds / before
+
+
+def main() -> None:
+    """Print a line for every constant."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kind", choices=list(CONSTANTS), nargs="*", default=list(CONSTANTS))
+    chosen = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core, before JAX makes its threads
+    from benchmarks.answers import answer
+
+    for kind in chosen.kind:
+        usual = {}
+        for case in CASES[kind]:
+            answer(case)  # compiles
+            began = time.perf_counter()
+            usual[case] = answer(case) | {"real": time.perf_counter() - began}
+        print(f"{kind}: largest change in deviations, and time, halved and doubled", flush=True)
+        for module, name in CONSTANTS[kind]:
+            halved, doubled = (compare(kind, module, name, factor, usual) for factor in (0.5, 2.0))
+            where = f"{module.removeprefix('hiddenphysics.')}.{name}"
+            numbers = f"{halved[0]:7.3f} {halved[2]:5.2f}   {doubled[0]:7.3f} {doubled[2]:5.2f}"
+            print(f"{where:<44} {numbers}   {'; '.join(filter(None, (halved[1], doubled[1])))}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
