@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from benchmarks import likelihood, memory, other_fields, paper_pairs, random_motion
+from benchmarks import constants, likelihood, memory, other_fields, paper_pairs, random_motion
 from hiddenphysics.demo import burgers_recording
 from hiddenphysics.reproduction import STUDIES, Library, Plan
 
@@ -91,3 +91,18 @@ def test_a_wave_that_steepens_on_a_circle_is_identified_from_a_cold_start():
     assert (str(result.status), result.model) == ("converged", "flow")
     for name, truth in {"a": 1.0, "b": 0.05}.items():
         assert result.parameters[name].estimate == pytest.approx(truth, rel=1e-3)
+
+
+def test_a_constant_is_changed_everywhere_and_put_back():
+    """The study of constants: halved where it is used, too, and as it was afterwards."""
+    from hiddenphysics.models.flow import flow_fit, gauss_newton
+
+    before = gauss_newton.FIRST_STEPS
+    with constants.changed("hiddenphysics.models.flow.gauss_newton", "FIRST_STEPS", 2.0):
+        assert gauss_newton.FIRST_STEPS == flow_fit.FIRST_STEPS == 2 * before
+    assert gauss_newton.FIRST_STEPS == flow_fit.FIRST_STEPS == before
+    assert constants.times({1: 4.0, 2: 3}, 0.5) == {1: 2.0, 2: 2}
+    assert constants.above({1: 1.5}, 2.0) == {1: 2.0}
+    for kind, table in constants.CONSTANTS.items():
+        for module, name in table:
+            assert hasattr(sys.modules[module], name), (kind, module, name)

@@ -133,7 +133,11 @@ class TracedGrid(Grid):
     """A `Grid` whose ends may be traced: one compiled motion serves boxes of every size."""
 
     def __post_init__(self) -> None:
-        """Leave the ends unchecked: they were checked where they were numbers."""
+        """Leave the ends unchecked: they were checked where they were numbers.
+
+        What is kept is computed now: first asked for inside a loop, it would belong to the loop and not outlive it.
+        """
+        _ = self.axes, self.wavenumbers
 
     @cached_property
     def axes(self) -> tuple[Any, ...]:

@@ -101,7 +101,9 @@ class Motion:
     def over(cls, equation: Equation, shape: tuple[int, ...], ends: Any) -> Motion:
         """Return the motion on a box whose ends (D, 2) may be traced."""
         box = tuple((end[0], end[1]) for end in ends)
-        return cls(equation, TracedGrid(box, shape), equation.system.coupled)
+        motion = cls(equation, TracedGrid(box, shape), equation.system.coupled)
+        _ = motion._finer  # made here, not inside a loop over steps, which it would not outlive
+        return motion
 
     @property
     def state(self) -> tuple[str, ...]:

@@ -100,3 +100,19 @@ def test_evidence_tells_whether_small_fields_have_small_noise(proportional):
         [one.theta[0] + 2 * np.log(size) for one, size in zip(moved, common.sizes, strict=True)],
         [one.theta[0] + 2 * np.log(size) for one, size in zip(smoothed, windows.sizes, strict=True)],
     )
+
+
+@pytest.mark.parametrize("text", ["u_t + a*u*u_x = 0", "u_t + d(a*u^2/2, x) = 0"])
+def test_an_equation_whose_only_derivatives_are_nonlinear(text):
+    """Before it breaks, u = f(x − a u t) solves it; the motion has no linear part at all."""
+    x = np.linspace(0.5, 5.5, 40)
+
+    def wave(t, speed=0.3):
+        u = np.sin(x)
+        for _ in range(200):
+            u = 1.0 + 0.5 * np.sin(x - speed * u * t)
+        return u
+
+    fit = fitted(Snapshots([Snapshot(t, x, u=wave(t)) for t in (0.0, 0.5)]), text)
+    assert fit.verdict.status is Status.CONVERGED
+    assert fit.learned.parameters[0] == pytest.approx(0.3, rel=1e-3)
