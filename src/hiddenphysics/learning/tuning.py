@@ -1,4 +1,7 @@
-"""Hyper-parameters by restricted likelihood: Fisher scoring within bounds."""
+"""Hyper-parameters by restricted likelihood: Fisher scoring within bounds.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import numpy as np
 from hiddenphysics.gaussian import Evaluated, RestrictedLikelihood
 
 MOST_STEPS = 60
+"""Evaluations after which a tuning ends where it is."""
 LONGEST_STEP = 2.0
 """Largest change of a logarithm in one step."""
 GAIN = 1e-4

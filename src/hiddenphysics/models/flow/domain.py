@@ -1,4 +1,7 @@
-"""The box around the data, and its waves: chosen from the lengths that the prior has reached; a state carried over."""
+"""The box around the data, and its waves: chosen from the lengths that the prior has reached; a state carried over.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
+"""
 
 from __future__ import annotations
 

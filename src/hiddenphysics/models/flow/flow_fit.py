@@ -1,4 +1,8 @@
-"""One fit of the flow: searches from several beginnings, the last correction, and the verdict."""
+"""One fit of the flow: searches from several beginnings, the last correction, and the verdict.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`),
+unless they say so.
+"""
 
 from __future__ import annotations
 
@@ -28,6 +32,8 @@ from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel, Unknowns
 
 MOST_BOXES = 8
+"""Boxes that a search may move through; one was enough in 16 fits of `benchmarks.answers`."""
+
 FALLS = 1e-4
 """Where the noise has come down to what a box carries, the next one carries that much less."""
 FACTORS = (1.0, 0.3, 2.0, 0.0)
@@ -43,8 +49,10 @@ QUIET = 1e-6
 """Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
 
 MOST_POLISHES = 3
+"""Corrections by log|K| in a row."""
 WORTH = 0.05
-"""Corrections by log|K| below this many standard deviations are not worth another round."""
+"""Corrections by log|K| below this many standard deviations are not worth another round. With twice of it one of a
+tenth is left out."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,8 @@
 """Learning when the coefficients are the state itself: fit, take the posterior mean, expand there, fit again.
 
 Of many values a part is searched first, then it walks to the optimum of all.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
 """
 
 from __future__ import annotations

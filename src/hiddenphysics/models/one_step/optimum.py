@@ -1,4 +1,7 @@
-"""The end of a search: an optimum polished, its curvature measured, and a verdict that says what happened."""
+"""The end of a search: an optimum polished, its curvature measured, and a verdict that says what happened.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Search: the best of a few optima of the likelihood."""
+"""Search: the best of a few optima of the likelihood.
+
+Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
+"""
 
 from __future__ import annotations
 
