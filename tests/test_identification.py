@@ -145,3 +145,34 @@ def test_units_do_not_matter():
     factor = 1e-6 / 1e3
     assert found.parameters["b"].estimate == pytest.approx(factor * plain.parameters["b"].estimate, rel=1e-3)
     assert found.parameters["b"].std == pytest.approx(factor * plain.parameters["b"].std, rel=1e-2)
+
+
+# ---- sentences instead of tracebacks --------------------
+
+
+@pytest.mark.parametrize(
+    ("equation", "sentence"),
+    [
+        ("u_t = D*w_xx", "holds the field w, which has no data.*Give data for w"),
+        ("u_t + a*u*U_x = 0", r"holds the field U, which has no data.*Did you mean u\?"),
+    ],
+)
+def test_a_field_that_nothing_shows(equation, sentence):
+    with pytest.raises(hp.ModelError, match=sentence):
+        hp.identify(equation, heat_snapshots())
+
+
+def test_bounds_and_constants_are_mappings():
+    with pytest.raises(hp.EquationError, match=r"bounds='b > 0' was given; needed is a mapping.*; b > 0"):
+        hp.identify(HEAT, heat_snapshots(), bounds="b > 0")
+    with pytest.raises(hp.EquationError, match=r"constants=\['c'\] was given; needed is a mapping"):
+        hp.identify(HEAT, heat_snapshots(), constants=["c"])
+
+
+def test_progress_may_be_asked_for_with_a_word(capsys):
+    fit = hp.identify(HEAT, heat_snapshots(), model="paper", progress=True)
+    said = capsys.readouterr()
+    assert "reading equation and data" in said.err
+    assert said.out == ""
+    with pytest.raises(hp.ModelError, match=r"t=\[0\.0, 0\.01\] was given; needed is one time"):
+        fit.predict("u", [1.0, 2.0], t=[0.0, 0.01])

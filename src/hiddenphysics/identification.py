@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,7 +33,7 @@ def identify(
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
-    progress: Callable[[str], None] | None = None,
+    progress: Callable[[str], None] | bool = False,
 ) -> Result:
     """Identify the unknown parameters of a PDE from a few snapshots.
 
@@ -57,7 +58,7 @@ def identify(
     constants, bounds
         Known numbers, and limits ``(low, high)`` with None for none, by name.
     progress
-        Called with a few words at every stage.
+        Called with a few words at every stage; True prints them to stderr.
 
     Returns
     -------
@@ -69,7 +70,7 @@ def identify(
     >>> two = [Snapshot(2.0, x0, u0), Snapshot(2.1, x1, u1)]  # doctest: +SKIP
     >>> identify("u_t + a*u*u_x - b*u_xx = 0", two).parameters["b"].interval(0.95)  # doctest: +SKIP
     """
-    say = progress or (lambda stage: None)
+    say = progress if callable(progress) else _printed if progress else _unsaid
     say("reading equation and data")
     _check_known(model)
     snapshots = data if isinstance(data, Snapshots) else read(data)
@@ -106,6 +107,14 @@ def problem(
     snapshots = data if isinstance(data, Snapshots) else read(data)
     question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
     return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
+
+
+def _printed(stage: str) -> None:
+    print(stage, file=sys.stderr, flush=True)
+
+
+def _unsaid(stage: str) -> None:
+    """Tell nobody."""
 
 
 def _check_known(model: str) -> None:

@@ -158,3 +158,9 @@ def test_spread_leaves_other_words_alone():
     assert spread(["--times", "1", "2", "--seed", "3"]) == ["--times", "1", "--times", "2", "--seed", "3"]
     assert spread(["a.csv", "--points", "7", "--json"]) == ["a.csv", "--points", "7", "--json"]
     assert spread(["--times", "-1", "-0.5"]) == ["--times", "-1", "--times", "-0.5"]
+
+
+def test_the_version_is_told_without_a_command():
+    outcome = call("--version")
+    assert outcome.exit_code == 0
+    assert outcome.output.strip()[0].isdigit()

@@ -44,15 +44,21 @@ Kernel = Annotated[
 Seed = Annotated[int, typer.Option(help="Seed of sub-sampling and added noise.")]
 
 
-@app.callback(epilog=EXIT_CODES)
-def _hiddenphysics(
-    version: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
-) -> None:
-    if version:
+def _print_version(asked: bool) -> None:
+    if asked:
         from importlib.metadata import version as version_of
 
         typer.echo(version_of("hiddenphysics"))
         raise typer.Exit
+
+
+@app.callback(epilog=EXIT_CODES)
+def _hiddenphysics(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version  # its callback has answered
 
 
 @app.command(epilog=EXIT_CODES)

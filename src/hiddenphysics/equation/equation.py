@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import field as dataclass_field
 from functools import cached_property
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import sympy
 
@@ -22,6 +22,7 @@ from hiddenphysics.equation.printing import Latex, Printer, Read, Style, Typed
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.system import System
 from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum, to_tree
+from hiddenphysics.errors import EquationError
 
 Values = Mapping[str, tuple[float, float | None]]
 Key = TypeVar("Key")
@@ -121,8 +122,10 @@ class Equation:
         """
         source = Source(text)
         given = tuple(dict.fromkeys([fields] if isinstance(fields, str) else fields))
-        known = dict(constants or {})
-        ranges = dict(bounds or {})
+        known = _by_name(constants, "constants", "{'c': 3.0}")
+        ranges = _by_name(
+            bounds, "bounds", "{'b': (0, None)}, or write it into the equation: u_t - b*u_xx = 0; b > 0"
+        )
         for role, words in (("field", given), ("constant", known), ("parameter", ranges)):
             for name in words:
                 names.check_name(name, role)
@@ -278,6 +281,15 @@ class FrozenMapping(Mapping[Key, Value], Generic[Key, Value]):
 
     def __repr__(self) -> str:
         return repr(self._items)
+
+
+def _by_name(given: Mapping[str, Any] | None, role: str, example: str) -> dict[str, Any]:
+    """Return a mapping by name as a dictionary; refuse anything else."""
+    if given is not None and not isinstance(given, Mapping):
+        raise EquationError(
+            f"{role}={given!r:.80} was given; needed is a mapping by name, such as {role}={example}"
+        )
+    return dict(given or {})
 
 
 def _restore(

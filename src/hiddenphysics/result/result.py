@@ -137,7 +137,7 @@ class Result:
         like the others, and so is every linear operator of the fields, such as ``"v_x - u_y"``. What the equation
         does not fix, like the constant in a pressure, comes out as its prior has it.
         """
-        return MODELS[self.model].predict(self.learned, field, self._points((x, y, z)), t)
+        return MODELS[self.model].predict(self.learned, field, self._points((x, y, z)), _one_time(t))
 
     def sample(
         self,
@@ -151,7 +151,8 @@ class Result:
         seed: int,
     ) -> np.ndarray:
         """Return draws (count, N) of a field from its joint posterior."""
-        return MODELS[self.model].draw(self.learned, field, self._points((x, y, z)), t, count, seed)
+        points = self._points((x, y, z))
+        return MODELS[self.model].draw(self.learned, field, points, _one_time(t), count, seed)
 
     def simulate(self, times: ArrayLike, *, points: int = 200, draws: int = 0, seed: int = 0) -> xr.Dataset:
         """Move what was found onwards by the identified equation, from the first snapshot (`model="flow"`).
@@ -276,6 +277,15 @@ class Result:
                 f"{len(names)} ({', '.join(names)}) of one shape (N,)."
             )
         return np.stack(given, axis=1)
+
+
+def _one_time(t: float) -> float:
+    try:
+        return float(t)
+    except (TypeError, ValueError):
+        raise ModelError(
+            f"t={t!r:.80} was given; needed is one time, such as t=0.5. For several times ask once for each."
+        ) from None
 
 
 def _finite(value: float) -> float | None:

@@ -17,6 +17,7 @@ from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.step import OneStep, component, origin, with_scales
 from hiddenphysics.models.question import Kernels, Question, Scales
 from hiddenphysics.priors import NOISE, Kernel, SquaredExponential, shape_name, variance_name
+from hiddenphysics.registry import did_you_mean
 from hiddenphysics.snapshots import Snapshots
 
 MUCH_NOISE = 1e-2
@@ -146,6 +147,14 @@ def _matching_variance(problem: Problem, latent: str, values: Mapping[str, float
             unit = float(jnp.mean(variance(share, problem.unknowns.prior.processes(traced))))
             if unit > 0:  # a velocity has no share in a snapshot at the latent's own time
                 ratios.append(float(jnp.mean(seen**2)) / unit)
+    if not ratios:
+        measured = dict.fromkeys(o.field for o in problem.step.observations)
+        hint = did_you_mean(latent.lower(), measured).replace("; d", " D")
+        raise ModelError(
+            f"The equation holds the field {latent}, which has no data, and nothing that was measured shows it: its "
+            f"terms stand behind unknown numbers, or cancel.{hint} Give data for {latent}, or an equation that moves "
+            "it."
+        )
     return float(min(ratios))
 
 
