@@ -1,10 +1,10 @@
 """The same answers as before: some sixty fits, all models, all equations, clean and noisy, held fixed.
 
-`python -m benchmarks.answers` fits every case and compares it with `answers.json`, which was written by the version
-that stood before the models got one interface: estimates within a hundredth of their stated deviation, the deviations
-within a hundredth of themselves, the same status and the same model. `--write` records the answers of this version
-instead, `--only burgers` takes the cases whose name begins so. A change in the table is a change in what users are
-told, and belongs in the changelog with its reason.
+`python -m benchmarks.answers` fits every case and compares it with `answers.json`: estimates within a hundredth of
+their stated deviation, the deviations within a hundredth of themselves, the same status and the same model. `--write`
+records the answers of this version instead, `--only burgers` takes the cases whose name begins so. A change in the
+table is a change in what users are told, and belongs in the changelog with its reason. The file was written by the
+version that stood before the models got one interface; docs/benchmarks.md names the cases that were written anew.
 """
 
 from __future__ import annotations
@@ -20,19 +20,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hiddenphysics.reproduction import ONE_THREAD
+
 if TYPE_CHECKING:  # imported where they are used: workers set the number of threads first
     import hiddenphysics as hp
 
 RECORD = Path(__file__).with_name("answers.json")
 TOLERANCE = 0.01
 """Largest change of an estimate in stated deviations, and of a deviation relative to itself."""
-ONE_THREAD = {
-    "OPENBLAS_NUM_THREADS": "1",
-    "OMP_NUM_THREADS": "1",
-    "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
-    "NPROC": "1",
-    "JAX_PLATFORMS": "cpu",
-}
 
 Data = Callable[[], "hp.Snapshots"]
 

@@ -223,8 +223,8 @@ class Differences(Model):
     def pack(self, learned):
         return {}, {}
 
-    def unpack(self, equation, snapshots, values, plain, arrays):
-        return snapshots
+    def unpack(self, question, values, plain, arrays):
+        return question.snapshots
 
 
 MODELS.add("differences", Differences())

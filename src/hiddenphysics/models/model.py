@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Progress, Verdict
 from hiddenphysics.models.question import Question
@@ -133,14 +132,9 @@ class Model(ABC):
 
     @abstractmethod
     def unpack(
-        self,
-        equation: Equation,
-        snapshots: Snapshots,
-        values: Mapping[str, float],
-        plain: Mapping[str, Any],
-        arrays: Arrays,
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> Any:
-        """Return what `pack` has packed."""
+        """Return what `pack` has packed, given the question and the learned numbers."""
 
 
 MODELS: Registry[Model] = Registry("model", ModelError)

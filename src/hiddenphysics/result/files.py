@@ -12,7 +12,7 @@ import numpy as np
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.learning import Status
-from hiddenphysics.models import MODELS, Arrays
+from hiddenphysics.models import MODELS, Arrays, Question
 from hiddenphysics.result.result import Result
 from hiddenphysics.snapshots import Snapshots, read
 
@@ -122,6 +122,6 @@ def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray,
         evaluations=told["evaluations"],
         seconds=told["seconds"],
         model=told["model"],
-        learned=MODELS[told["model"]].unpack(equation, snapshots, values, told["learned"], arrays),
+        learned=MODELS[told["model"]].unpack(Question(equation, snapshots), values, told["learned"], arrays),
         reason=told["reason"],
     )

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 import sympy
 
-from hiddenphysics.equation import Equation, derivative_symbol, evaluate_by_name, field_name, linear_terms
+from hiddenphysics.equation import derivative_symbol, evaluate_by_name, field_name, linear_terms
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
@@ -125,15 +125,10 @@ class FlowModel(Model):
         return learned.pack()
 
     def unpack(
-        self,
-        equation: Equation,
-        snapshots: Snapshots,
-        values: Mapping[str, float],
-        plain: Mapping[str, Any],
-        arrays: Arrays,
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> LearnedFlow:
         """Return what `pack` has packed."""
-        return LearnedFlow.unpack(equation, plain, arrays)
+        return LearnedFlow.unpack(question.equation, plain, arrays)
 
 
 MODELS.add("flow", FlowModel())

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import sympy
 
-from hiddenphysics.equation import Equation, System, frozen_atoms
+from hiddenphysics.equation import System, frozen_atoms
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import (
     MANY,
@@ -164,14 +164,10 @@ class OneStepModel(Model):
         return plain, _state_arrays(learned.problem)
 
     def unpack(
-        self,
-        equation: Equation,
-        snapshots: Snapshots,
-        values: Mapping[str, float],
-        plain: Mapping[str, Any],
-        arrays: Arrays,
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> Learned:
         """Return what `pack` has packed."""
+        equation, snapshots = question.equation, question.snapshots
         kernels = {latent: kernel_from_dict(k) for latent, k in plain["kernels"].items()}
         smoothed = {
             f: SmoothedField(
