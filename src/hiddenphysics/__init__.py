@@ -28,25 +28,13 @@ if TYPE_CHECKING:
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
 _ROOMS = {
-    "DataError": "errors",
-    "Equation": "equation",
-    "EquationError": "errors",
-    "HiddenPhysicsError": "errors",
-    "Matern": "priors",
-    "MissingExtraError": "errors",
-    "ModelError": "errors",
-    "Periodic": "priors",
-    "Problem": "models",
-    "RationalQuadratic": "priors",
-    "Sech": "priors",
-    "Result": "result",
-    "Snapshot": "snapshots",
-    "Snapshots": "snapshots",
-    "SquaredExponential": "priors",
-    "identify": "identification",
-    "load": "result",
-    "problem": "identification",
-    "read": "snapshots",
+    "equation": ("Equation",),
+    "errors": ("DataError", "EquationError", "HiddenPhysicsError", "MissingExtraError", "ModelError"),
+    "identification": ("identify", "problem"),
+    "models": ("Problem",),
+    "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
+    "result": ("Result", "load"),
+    "snapshots": ("Snapshot", "Snapshots", "read"),
 }
 
 _MODULES = ("datasets", "simulate")
@@ -79,9 +67,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return import_module(f"hiddenphysics.{name}")
-    if name not in _ROOMS:
-        raise AttributeError(f"module 'hiddenphysics' has no attribute {name!r}")
-    return getattr(import_module(f"hiddenphysics.{_ROOMS[name]}"), name)
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"hiddenphysics.{room}"), name)
+    raise AttributeError(f"module 'hiddenphysics' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,7 +71,8 @@ def identify(
     >>> two = [Snapshot(2.0, x0, u0), Snapshot(2.1, x1, u1)]  # doctest: +SKIP
     >>> identify("u_t + a*u*u_x - b*u_xx = 0", two).parameters["b"].interval(0.95)  # doctest: +SKIP
     """
-    say = progress if callable(progress) else _printed if progress else _unsaid
+    printed = partial(print, file=sys.stderr, flush=True)
+    say = progress if callable(progress) else printed if progress else (lambda stage: None)
     say("reading equation and data")
     _check_known(model)
     snapshots = data if isinstance(data, Snapshots) else read(data)
@@ -107,14 +109,6 @@ def problem(
     snapshots = data if isinstance(data, Snapshots) else read(data)
     question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
     return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
-
-
-def _printed(stage: str) -> None:
-    print(stage, file=sys.stderr, flush=True)
-
-
-def _unsaid(stage: str) -> None:
-    """Tell nobody."""
 
 
 def _check_known(model: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.learning import Guess, SmoothedField, SmoothedSnapshots, first_guess, smooth
+from hiddenphysics.learning import Guess, SmoothedField, first_guess, smooth, smoothed_snapshots
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import SquaredExponential
 
@@ -83,7 +83,7 @@ def test_each_snapshot_has_its_own_hyperparameters() -> None:
 
 def regressed(text: str, solution: Solution) -> Guess:
     equation = Equation.parse(text, fields=["u"])
-    source = SmoothedSnapshots(sampled(solution, GAP, 0.0, seed=1), {"u": smoothed(solution, 0.0)})
+    source = smoothed_snapshots(sampled(solution, GAP, 0.0, seed=1), {"u": smoothed(solution, 0.0)})
     return first_guess(equation, source)
 
 

@@ -1,6 +1,6 @@
 """Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, verdict."""
 
-from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, SmoothedSnapshots, Source, first_guess
+from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.rounds import Progress, rounds
 from hiddenphysics.learning.smoothing import (
@@ -16,7 +16,7 @@ from hiddenphysics.learning.smoothing import (
 )
 from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
-from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined
+from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, when
 
 __all__ = [
     "LEAST_NOISE",
@@ -29,7 +29,6 @@ __all__ = [
     "Optimum",
     "Progress",
     "SmoothedField",
-    "SmoothedSnapshots",
     "Smoother",
     "Source",
     "Status",
@@ -49,6 +48,8 @@ __all__ = [
     "rounds",
     "seen_in",
     "smooth",
+    "smoothed_snapshots",
     "tune",
     "undetermined",
+    "when",
 ]

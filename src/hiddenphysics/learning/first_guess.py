@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import sympy
@@ -36,44 +35,30 @@ NEAR = 0.01
 """How near to the best order a first guess comes, where that costs no compilation."""
 
 
-class Source(ABC):
+@dataclass(frozen=True)
+class Source:
     """Where increments and derivatives come from: the one thing in which models differ here.
 
     Attributes
     ----------
-    points
-        (n, D) where the equation is asked to hold.
-    times
-        (n,) when.
+    points, times
+        (n, D) and (n,) where and when the equation is asked to hold.
     lengths
         (D,) over which the measured fields change.
+    increment
+        Field of the state -> its time derivative at the points, (n,); None where data do not tell.
+    values
+        Field, J symbols -> what these make of it at the points, (J, n); None where data do not tell.
+    quick
+        Whether values of any further symbol cost next to nothing: nothing is compiled for them.
     """
 
-    quick: ClassVar[bool] = False
-    """Whether derivatives of any further order cost next to nothing: nothing is compiled for them."""
-
-    @property
-    @abstractmethod
-    def points(self) -> np.ndarray:
-        """Where."""
-
-    @property
-    @abstractmethod
-    def times(self) -> np.ndarray:
-        """When."""
-
-    @property
-    @abstractmethod
-    def lengths(self) -> np.ndarray:
-        """Over which the fields change."""
-
-    @abstractmethod
-    def increment(self, name: str) -> np.ndarray | None:
-        """Return the time derivative of a field of the state at the points, (n,); None where data do not tell."""
-
-    @abstractmethod
-    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
-        """Return J derivatives of a field at the points, (J, n); None where data do not tell."""
+    points: np.ndarray
+    times: np.ndarray
+    lengths: np.ndarray
+    increment: Callable[[str], np.ndarray | None]
+    values: Callable[[str, Sequence[Symbol]], np.ndarray | None]
+    quick: bool = False
 
 
 @dataclass(frozen=True)
@@ -165,14 +150,14 @@ def _cost(one: _Tried) -> float:
 
 def _refined(best: _Tried, tried: Callable[[dict[str, float]], _Tried]) -> _Tried:
     """Move every unknown order between its neighbours in `ORDERS` to where the squares are least."""
-    for name, value in best.orders.items():
+
+    def along(name: str, orders: dict[str, float]) -> Callable[[float], _Tried]:
+        return lambda value: tried(orders | {name: float(value)})
+
+    for name, value in tuple(best.orders.items()):
         below, above = [o for o in ORDERS if o < value], [o for o in ORDERS if o > value]
         ends = (below[-1] if below else 0.5 * value, above[0] if above else 1.5 * value)
-        orders = dict(best.orders)
-
-        def at(order: float, name: str = name, orders: dict[str, float] = orders) -> _Tried:
-            return tried(orders | {name: float(order)})
-
+        at = along(name, best.orders)
         nearest = minimize_scalar(
             lambda v, at=at: _cost(at(v)), bounds=ends, method="bounded", options={"xatol": NEAR}
         )
@@ -205,56 +190,34 @@ def _numbers(
     return numbers
 
 
-@dataclass(frozen=True)
-class SmoothedSnapshots(Source):
-    """The source of a model of one gap: smoothed snapshots, seen at points of the first and the last one."""
+def smoothed_snapshots(snapshots: Snapshots, smoothed: Mapping[str, SmoothedField]) -> Source:
+    """Return the source of a model of one gap: smoothed snapshots, seen at points of the first and the last one."""
+    t, identity = snapshots.times, (Symbol.identity(len(snapshots.coordinates)),)
+    everywhere = np.concatenate([snapshots[0].points, snapshots[-1].points])
+    points = everywhere[:: -(-everywhere.shape[0] // MOST_POINTS)]
+    of_velocity = {velocity(f): f for f in smoothed}
+    logs = [np.log([shape["length"] for shape in s.hyper(-1)[1]]) for s in smoothed.values()]
 
-    snapshots: Snapshots
-    smoothed: Mapping[str, SmoothedField]
+    def rates(name: str, symbols: tuple[Symbol, ...]) -> np.ndarray:
+        means = smoothed[name].means(symbols, points)
+        return np.asarray((means[-1] - means[0]) / (t[-1] - t[0]))
 
-    @property
-    def points(self) -> np.ndarray:
-        """Points of the first and last snapshot, not too many."""
-        points = np.concatenate([self.snapshots[0].points, self.snapshots[-1].points])
-        return points[:: -(-points.shape[0] // MOST_POINTS)]
-
-    @property
-    def times(self) -> np.ndarray:
-        """Halfway between the snapshots."""
-        t = self.snapshots.times
-        return np.full(self.points.shape[0], 0.5 * (t[0] + t[-1]))
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Geometric mean of the measured fields' lengths along each coordinate."""
-        logs = [np.log([shape["length"] for shape in s.hyper(-1)[1]]) for s in self.smoothed.values()]
-        return np.asarray(np.exp(np.mean(logs, axis=0)))
-
-    def increment(self, name: str) -> np.ndarray | None:
-        """Return first differences of what is measured, second ones of what is the velocity of that."""
-        identity = (Symbol.identity(len(self.snapshots.coordinates)),)
-        if name in self.smoothed:
-            return self._rates(name, identity)[0]
-        base, t = self._moving(name), self.snapshots.times
-        if base is None or len(t) < 3:
+    def increment(name: str) -> np.ndarray | None:
+        """Take first differences of what is measured, second ones of what is the velocity of that."""
+        if name in smoothed:
+            return rates(name, identity)[0]
+        if name not in of_velocity or len(t) < 3:
             return None
-        middle = len(t) // 2
-        u = self.smoothed[base].means(identity, self.points)[:, 0]
+        middle, u = len(t) // 2, smoothed[of_velocity[name]].means(identity, points)[:, 0]
         later, earlier = (u[-1] - u[middle]) / (t[-1] - t[middle]), (u[middle] - u[0]) / (t[middle] - t[0])
         return np.asarray(2.0 * (later - earlier) / (t[-1] - t[0]))
 
-    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
+    def values(name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
         """Return the mean of the smoothed first and last snapshot; of a velocity, their difference."""
-        if name in self.smoothed:
-            values = self.smoothed[name].means(tuple(symbols), self.points)
-            return np.asarray(0.5 * (values[0] + values[-1]))
-        base = self._moving(name)
-        return None if base is None else self._rates(base, tuple(symbols))
+        if name in smoothed:
+            means = smoothed[name].means(tuple(symbols), points)
+            return np.asarray(0.5 * (means[0] + means[-1]))
+        return rates(of_velocity[name], tuple(symbols)) if name in of_velocity else None
 
-    def _moving(self, name: str) -> str | None:
-        """Return the measured field whose velocity a name is."""
-        return next((f for f in self.smoothed if velocity(f) == name), None)
-
-    def _rates(self, name: str, symbols: tuple[Symbol, ...]) -> np.ndarray:
-        values = self.smoothed[name].means(symbols, self.points)
-        return np.asarray((values[-1] - values[0]) / (self.snapshots.times[-1] - self.snapshots.times[0]))
+    halfway = np.full(points.shape[0], 0.5 * (t[0] + t[-1]))
+    return Source(points, halfway, np.exp(np.mean(logs, axis=0)), increment, values)

@@ -10,7 +10,7 @@ import sympy
 from scipy.linalg import solve_triangular
 from scipy.optimize import least_squares
 
-from hiddenphysics.equation import evaluate_by_name, frozen_atoms, slopes
+from hiddenphysics.equation import evaluate_by_name, frozen_atoms, parameter, slopes
 
 Function = Callable[[np.ndarray], np.ndarray]
 
@@ -74,22 +74,20 @@ class Rows:
 
     def residual(self, at: np.ndarray) -> np.ndarray:
         """Return (h_t + N)/size of all rows, stacked, at parameter values (P,)."""
-        return self._stacked(lambda rate: rate, at) + np.concatenate(
-            [r.increment / r.size for r in self.rows]
-        )
+        increments = np.concatenate([r.increment / r.size for r in self.rows])
+        return self._stacked([r.rate for r in self.rows], at) + increments
 
     def jacobian(self, at: np.ndarray) -> np.ndarray:
         """Return the derivative of `residual` in every parameter, (n, P)."""
-        columns = [self._stacked(_slope_in(name), at) for name in self.unknown]
-        return (
-            np.stack(columns, axis=1) if columns else np.zeros((sum(r.increment.size for r in self.rows), 0))
-        )
+        slopes = [[sympy.diff(r.rate, parameter(n)) for r in self.rows] for n in self.unknown]
+        count = sum(r.increment.size for r in self.rows)
+        return np.reshape([self._stacked(each, at) for each in slopes], (len(slopes), count)).T
 
-    def _stacked(self, of_rate: Callable[[sympy.Expr], sympy.Expr], at: np.ndarray) -> np.ndarray:
+    def _stacked(self, rates: Sequence[sympy.Expr], at: np.ndarray) -> np.ndarray:
         here = dict(self.numbers) | dict(zip(self.unknown, at, strict=True))
         return np.concatenate([
-            np.broadcast_to(evaluate_by_name(of_rate(r.rate), here, np), r.increment.shape) / r.size
-            for r in self.rows
+            np.broadcast_to(evaluate_by_name(rate, here, np), r.increment.shape) / r.size
+            for rate, r in zip(rates, self.rows, strict=True)
         ])  # fmt: skip
 
 
@@ -111,17 +109,8 @@ def _names(expression: sympy.Expr) -> set[str]:
     return {symbol.name for symbol in expression.free_symbols}
 
 
-def _slope_in(name: str) -> Callable[[sympy.Expr], sympy.Expr]:
-    return lambda rate: sympy.diff(rate, _symbol(rate, name))
-
-
-def _symbol(expression: sympy.Expr, name: str) -> sympy.Symbol:
-    symbols = [s for s in expression.free_symbols if s.name == name]
-    return symbols[0] if symbols else sympy.Symbol(name, real=True)
-
-
 def _is_linear(rate: sympy.Expr, unknown: Sequence[str]) -> bool:
-    symbols = [_symbol(rate, p) for p in unknown]
+    symbols = [parameter(name) for name in unknown]
     return all(sympy.diff(rate, a, b) == 0 for a in symbols for b in symbols)
 
 

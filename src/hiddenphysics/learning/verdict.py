@@ -46,6 +46,11 @@ def gravest(*findings: Verdict | None, otherwise: str) -> Verdict:
     return next((one for one in findings if one is not None), Verdict(Status.CONVERGED, otherwise))
 
 
+def when(condition: bool, status: Status, sentence: str) -> Verdict | None:
+    """Return a finding where there is one."""
+    return Verdict(status, sentence) if condition else None
+
+
 def undetermined(
     names: Sequence[str], estimate: np.ndarray, covariance: np.ndarray, scale: np.ndarray
 ) -> Verdict | None:
@@ -83,8 +88,5 @@ def undetermined(
 def at_bound(names: Sequence[str], free: np.ndarray) -> Verdict | None:
     """Name the parameters that ended at a bound: those that are not free (P,)."""
     held = [name for name, away in zip(names, free, strict=True) if not away]
-    if not held:
-        return None
-    return Verdict(
-        Status.AT_BOUND, f"{', '.join(held)} ended at a bound; the interval only says that it is in the way."
-    )
+    sentence = f"{', '.join(held)} ended at a bound; the interval only says that it is in the way."
+    return when(bool(held), Status.AT_BOUND, sentence)

@@ -9,8 +9,6 @@ if TYPE_CHECKING:
     from hiddenphysics.result.files import load
     from hiddenphysics.result.pictures import (
         load_figure_class,
-        plot_equation,
-        plot_recording,
         plot_result,
         plot_snapshot,
         write_figure,
@@ -20,16 +18,15 @@ if TYPE_CHECKING:
 
 # Loaded when first used: a picture needs no JAX, a result does.
 _MODULES = {
-    "Estimate": "result",
-    "Result": "result",
-    "load": "files",
-    "load_figure_class": "pictures",
-    "plot_equation": "pictures",
-    "plot_recording": "pictures",
-    "plot_result": "pictures",
-    "plot_snapshot": "pictures",
-    "plot_trajectory": "trajectory",
-    "write_figure": "pictures",
+    "files": ("load",),
+    "pictures": (
+        "load_figure_class",
+        "plot_result",
+        "plot_snapshot",
+        "write_figure",
+    ),
+    "result": ("Estimate", "Result"),
+    "trajectory": ("plot_trajectory",),
 }
 
 __all__ = [
@@ -37,8 +34,6 @@ __all__ = [
     "Result",
     "load",
     "load_figure_class",
-    "plot_equation",
-    "plot_recording",
     "plot_result",
     "plot_snapshot",
     "plot_trajectory",
@@ -47,6 +42,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'hiddenphysics.result' has no attribute {name!r}")
-    return getattr(import_module(f"hiddenphysics.result.{_MODULES[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"hiddenphysics.result.{module}"), name)
+    raise AttributeError(f"module 'hiddenphysics.result' has no attribute {name!r}")

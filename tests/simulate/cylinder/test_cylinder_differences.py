@@ -7,7 +7,6 @@ from hiddenphysics.simulate.cylinder.differences import (
     advection,
     curl,
     curl_transpose,
-    divergence,
     laplacian,
     node_velocity,
 )
@@ -15,6 +14,11 @@ from hiddenphysics.simulate.cylinder.nesting import Elliptic, UniformGrid, lapla
 
 GRID = UniformGrid(cells=(14, 10), spacing=0.1, corner=(-0.3, 0.2))
 D = GRID.spacing
+
+
+def divergence(u, v, spacing):
+    """∂u/∂x + ∂v/∂y at cell centres."""
+    return (np.diff(u, axis=0) + np.diff(v, axis=1)) / spacing
 
 
 def nodes(seed, zero_edges=False):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import ClassVar
 
 import jax
 import jax.numpy as jnp
@@ -100,85 +98,46 @@ def _begun(
 ) -> Beginning:
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(windows, smoothed, domain.features)
-    guess = first_guess(windows.equation, SmoothedStates(windows, domain, every))
+    guess = first_guess(windows.equation, smoothed_states(windows, domain, every))
     return Beginning(windows, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
 
 
-@dataclass(frozen=True)
-class SmoothedStates(Source):
-    """The source of the flow's first guess: smoothed states (W, T, F, K), halfway between all neighbouring stops."""
+def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Source:
+    """Return the source of the flow's first guess: states (W, T, F, K), halfway between all neighbouring stops.
 
-    windows: Windows
-    domain: Domain
-    states: np.ndarray
+    They are seen at as many places as the grid has points, but not too many, spread evenly over the data's region.
+    """
+    features, region = domain.features, windows.region
+    window, stop = np.nonzero(np.diff(windows.times, axis=1))
+    gauges = jax.tree.map(lambda part: jnp.asarray(part[window]), domain.gauge)
+    most = round(MOST_POINTS ** (1.0 / len(features.grid.shape)))
+    sides = [
+        np.linspace(a, b, min(n, most))
+        for a, b, n in zip(region.low, region.high, features.grid.shape, strict=True)
+    ]
+    places = np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=1)
+    waves = np.asarray(wave_matrix(features.grid, places, np))
 
-    quick: ClassVar[bool] = True
+    def modes(z: np.ndarray) -> np.ndarray:
+        return np.asarray(jax.vmap(features.to_modes)(jnp.asarray(z), gauges))
 
-    @cached_property
-    def _pairs(self) -> tuple[np.ndarray, ...]:
-        """Window and earlier stop of all neighbours that lie apart in time."""
-        return np.nonzero(np.diff(self.windows.times, axis=1))
+    before, after = states[window, stop], states[window, stop + 1]
+    gaps = np.diff(windows.times, axis=1)[window, stop, None, None]
+    rates, middle = modes((after - before) / gaps), modes(0.5 * (before + after))
 
-    @cached_property
-    def _places(self) -> np.ndarray:
-        """As many points as the grid has, (n, D), but not too many, spread evenly over the data's region."""
-        region, shape = self.windows.region, self.domain.features.grid.shape
-        most = round(MOST_POINTS ** (1.0 / len(shape)))
-        sides = [
-            np.linspace(a, b, min(n, most)) for a, b, n in zip(region.low, region.high, shape, strict=True)
-        ]
-        return np.stack([side.ravel() for side in np.meshgrid(*sides, indexing="ij")], axis=1)
+    def seen(modes: np.ndarray, name: str, symbol: Symbol | None) -> np.ndarray:
+        own = modes[:, windows.state.index(name)]
+        return np.ravel(seen_through(waves, features.grid, own, symbol, np))
 
-    @property
-    def points(self) -> np.ndarray:
-        """The same places for every pair."""
-        return np.tile(self._places, (len(self._pairs[0]), 1))
-
-    @property
-    def times(self) -> np.ndarray:
-        """Halfway between the stops."""
-        window, stop = self._pairs
-        middle = 0.5 * (self.windows.times[window, stop + 1] + self.windows.times[window, stop])
-        return np.repeat(middle, len(self._places))
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """The shortest that the box carries."""
-        return self.domain.shortest
-
-    @cached_property
-    def _waves(self) -> np.ndarray:
-        return np.asarray(wave_matrix(self.domain.features.grid, self._places, np))
-
-    @cached_property
-    def _middle(self) -> np.ndarray:
-        """Modes (pairs, F, *modes) halfway between the stops."""
-        window, stop = self._pairs
-        return self._modes(0.5 * (self.states[window, stop + 1] + self.states[window, stop]))
-
-    @cached_property
-    def _rates(self) -> np.ndarray:
-        """Modes (pairs, F, *modes) of the differences between the stops, over their gaps."""
-        window, stop = self._pairs
-        gaps = np.diff(self.windows.times, axis=1)[window, stop, None, None]
-        return self._modes((self.states[window, stop + 1] - self.states[window, stop]) / gaps)
-
-    def increment(self, name: str) -> np.ndarray:
-        """Return the differences between neighbouring stops."""
-        return self._seen(self._rates, name, None)
-
-    def values(self, name: str, symbols: Sequence[Symbol]) -> np.ndarray:
-        """Return derivatives of the mean of neighbouring stops."""
-        return np.stack([self._seen(self._middle, name, symbol) for symbol in symbols])
-
-    def _modes(self, z: np.ndarray) -> np.ndarray:
-        gauges = jax.tree.map(lambda part: jnp.asarray(part[self._pairs[0]]), self.domain.gauge)
-        return np.asarray(jax.vmap(self.domain.features.to_modes)(jnp.asarray(z), gauges))
-
-    def _seen(self, modes: np.ndarray, name: str, symbol: Symbol | None) -> np.ndarray:
-        """Values (n,) of one field at the points."""
-        own = modes[:, self.windows.state.index(name)]
-        return np.ravel(seen_through(self._waves, self.domain.features.grid, own, symbol, np))
+    halfway = 0.5 * (windows.times[window, stop + 1] + windows.times[window, stop])
+    return Source(
+        np.tile(places, (len(window), 1)),
+        np.repeat(halfway, len(places)),
+        domain.shortest,
+        lambda name: seen(rates, name, None),
+        lambda name, symbols: np.stack([seen(middle, name, symbol) for symbol in symbols]),
+        quick=True,
+    )
 
 
 def widened(start: Beginning) -> Beginning | None:

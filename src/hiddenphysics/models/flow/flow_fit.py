@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.gaussian import covariance_of
-from hiddenphysics.learning import Progress, Status, Verdict, at_bound, gravest, is_free, undetermined
+from hiddenphysics.learning import Progress, Status, Verdict, at_bound, gravest, is_free, undetermined, when
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
 from hiddenphysics.models.flow.gauss_newton import (
@@ -87,7 +87,7 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     polished, covariance = _polish(best, say)
     return Fit(
         values=_values(polished),
-        covariance=_widened(covariance, polished.task),
+        covariance=np.pad(covariance, (0, len(polished.task.prior.names))),
         evidence=-float(polished.last.tuned.at.value),
         verdict=_verdict(start, polished, covariance, separate),
         jitter=0.0,
@@ -116,13 +116,6 @@ def _values(ended: Searched) -> dict[str, float]:
     theta = ended.last.tuned.theta.copy()
     theta[-1] += np.log(np.mean(windows.sizes[list(windows.measured)] ** 2))
     return unknowns.numbers(np.concatenate([ended.last.point.parameters, theta]))
-
-
-def _widened(covariance: np.ndarray, task: FlowTask) -> np.ndarray:
-    """Return the parameters' covariance with zeros for the prior's numbers."""
-    whole = np.zeros((len(covariance) + len(task.prior.names),) * 2)
-    whole[: len(covariance), : len(covariance)] = covariance
-    return whole
 
 
 def _cold(windows: Windows, start: Beginning) -> FlowTask:
@@ -201,12 +194,12 @@ def _polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
     if task.noise(last.point) < QUIET:
         return Searched(task, last, 0), covariance_of(information)
     for _ in range(MOST_POLISHES):
-        slopes = log_determinant_slopes(task, last)
-        information = _with_curvature(last.information, slopes.second)
-        shift = covariance_of(information) @ (slopes.first - task.slope)
+        slope, curvature = log_determinant_slopes(task, last)
+        information = _with_curvature(last.information, curvature)
+        shift = covariance_of(information) @ (slope - task.slope)
         if shift @ information @ shift < WORTH**2:
             break
-        task = replace(task, slope=slopes.first)
+        task = replace(task, slope=slope)
         task, made = run(task, last.point, say, most=MOST_ROUNDS // 2)
         last, count = made[-1], count + len(made)
     return Searched(task, last, count), covariance_of(information)
@@ -225,58 +218,40 @@ def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate
     """Say how it went, the gravest finding first."""
     task, parameters = ended.task, ended.last.point.parameters
     domain, windows, names = task.domain, task.windows, task.windows.equation.parameters
-    finite = bool(np.all(np.isfinite(parameters)) and np.isfinite(ended.evidence))
-    if not finite:
+    if not (np.all(np.isfinite(parameters)) and np.isfinite(ended.evidence)):
         return Verdict(
             Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
         )
     scale = start.scale_at(parameters)
     return gravest(
-        _better_without(ended.evidence, separate),
-        _tamed(_grows(domain, windows, parameters, finer=1.0)),
-        _unstable(_grows(domain, windows, parameters, finer=_data_waves(domain, windows))),
+        when(
+            ended.evidence < separate,
+            Status.NOT_CONVERGED,
+            "The snapshots are explained better one by one, without any equation, than together by this one (log "
+            f"evidence {separate:.1f} against {ended.evidence:.1f}): the equation does not hold for these data, or the "
+            "search ended in a false optimum. The numbers are not to be used.",
+        ),
+        when(
+            _grows(domain, windows, parameters, finer=1.0),
+            Status.NOT_CONVERGED,
+            "With the estimated parameters the shortest waves grow without bound: the equation is ill-posed forward "
+            "in time there, and its flow was held back. Check signs, or give bounds.",
+        ),
+        when(
+            _grows(domain, windows, parameters, finer=_data_waves(domain, windows)),
+            Status.WEAKLY_IDENTIFIED,
+            "The estimate is ill-posed for waves as short as the distance between the points, which these smooth data "
+            "do not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use "
+            "later snapshots.",
+        ),
         undetermined(names, parameters, covariance, scale),
         at_bound(names, is_free(parameters, scale, task.bounds)),
-        _unsettled(ended.last.settled),
+        when(
+            not ended.last.settled,
+            Status.NOT_CONVERGED,
+            "The rounds ended before the parameters settled.",
+        ),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
-    )
-
-
-def _better_without(joint: float, separate: float) -> Verdict | None:
-    if joint >= separate:
-        return None
-    return Verdict(
-        Status.NOT_CONVERGED,
-        "The snapshots are explained better one by one, without any equation, than together by this one (log "
-        f"evidence {separate:.1f} against {joint:.1f}): the equation does not hold for these data, or the search "
-        "ended in a false optimum. The numbers are not to be used.",
-    )
-
-
-def _tamed(grows: bool) -> Verdict | None:
-    if not grows:
-        return None
-    return Verdict(
-        Status.NOT_CONVERGED,
-        "With the estimated parameters the shortest waves grow without bound: the equation is ill-posed forward in "
-        "time there, and its flow was held back. Check signs, or give bounds.",
-    )
-
-
-def _unstable(grows: bool) -> Verdict | None:
-    if not grows:
-        return None
-    return Verdict(
-        Status.WEAKLY_IDENTIFIED,
-        "The estimate is ill-posed for waves as short as the distance between the points, which these smooth data do "
-        "not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use later "
-        "snapshots.",
-    )
-
-
-def _unsettled(settled: bool) -> Verdict | None:
-    return (
-        None if settled else Verdict(Status.NOT_CONVERGED, "The rounds ended before the parameters settled.")
     )
 
 

@@ -371,16 +371,8 @@ def _tolerance(noise: float, before: Round | None) -> float:
 # ---- what generalised least squares leaves out: log|K| depends on the parameters too --------------------
 
 
-@dataclass(frozen=True)
-class Slopes:
-    """First and second derivatives of ½ log|K(λ)| along each parameter, state following; (P,) each."""
-
-    first: np.ndarray
-    second: np.ndarray
-
-
-def log_determinant_slopes(task: FlowTask, last: Round) -> Slopes:
-    """Differentiate ½ log|K| in λ with the state at its posterior mean for each λ.
+def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.ndarray]:
+    """Return first and second derivatives (P,) of ½ log|K| in λ, with the state at its posterior mean for each λ.
 
     The marginal likelihood of λ, with the state integrated out in Laplace's approximation, is
     −½ rᵀK⁻¹r − ½ log|K|. Generalised least squares moves along the first part alone; its stationary point moves by
@@ -405,4 +397,4 @@ def log_determinant_slopes(task: FlowTask, last: Round) -> Slopes:
         aside = np.eye(at.parameters.size)[p] * h
         above, below = half_log(at.parameters + aside), half_log(at.parameters - aside)
         first[p], second[p] = (above - below) / (2 * h), (above - 2 * middle + below) / h**2
-    return Slopes(np.nan_to_num(first), np.nan_to_num(second))
+    return np.nan_to_num(first), np.nan_to_num(second)

@@ -170,12 +170,7 @@ class LearnedFlow:
             "z": np.asarray(self.latent.z),
             "envelope": np.asarray(self.latent.gauge.envelope),
             "ends": np.asarray(self.latent.ends),
-            "A": self.belief.A,
-            "B": self.belief.B,
-            "rest": self.belief.rest,
-            "spectrum": self.belief.spectrum,
-            "known": self.belief.known,
-        }
+        } | {name: getattr(self.belief, name) for name in ("A", "B", "rest", "spectrum", "known")}
         if self.latent.gauge.places is not None:
             arrays["places"] = np.asarray(self.latent.gauge.places)
         return plain, arrays

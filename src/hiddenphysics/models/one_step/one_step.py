@@ -15,20 +15,19 @@ from hiddenphysics.learning import (
     MANY,
     Progress,
     SmoothedField,
-    SmoothedSnapshots,
     first_guess,
     prior_of,
     seen_in,
+    smoothed_snapshots,
 )
 from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
-from hiddenphysics.models.one_step.derived import derived
 from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, searched
 from hiddenphysics.models.one_step.optimum import judged
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.start import smoother_of, start_of, with_kernels
-from hiddenphysics.models.one_step.step import OneStep, Quantity, counts_of, with_scales
+from hiddenphysics.models.one_step.step import OneStep, Quantity, counts_of, derived, with_scales
 from hiddenphysics.models.question import Question
 from hiddenphysics.priors import kernel_from_dict, kernel_to_dict
 from hiddenphysics.snapshots import Snapshots
@@ -96,7 +95,7 @@ class OneStepModel(Model):
         task = self.task(question)
         say("compiling, and smoothing each snapshot")
         smoothed = {f: task.smoother(f) for f in question.snapshots.fields}
-        guess = first_guess(question.equation, SmoothedSnapshots(question.snapshots, smoothed))
+        guess = first_guess(question.equation, smoothed_snapshots(question.snapshots, smoothed))
         say("compiling the likelihood")
         problem = self.linearise(task, task.first)
         question.require_values(problem.names, ", ".join(problem.names))

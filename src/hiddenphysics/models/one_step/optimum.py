@@ -5,7 +5,8 @@ Halved or doubled, its constants move no answer by a hundredth of its deviation 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from hiddenphysics.learning import (
     laplace,
     minimise,
     undetermined,
+    when,
 )
 from hiddenphysics.models.one_step.expansion import MOST_ROUNDS, Reached
 from hiddenphysics.models.one_step.problem import Problem
@@ -37,12 +39,8 @@ WITHIN = 0.02
 """A change that does not matter, in standard deviations."""
 
 
-@dataclass(frozen=True)
-class Judged:
-    """An optimum in the unconstrained vector, its Gaussian approximation, how it ended, and what it took.
-
-    `jitter` had to be added to the covariance's diagonal to factor it; `evaluations` are those of all starts.
-    """
+class Judged(NamedTuple):
+    """An optimum, its Gaussian approximation, how it ended, the jitter that it took, and evaluations of all starts."""
 
     optimum: Optimum
     laplace: Laplace
@@ -70,58 +68,43 @@ def _verdict(reached: Reached, start: Start, guess: Guess, best: Optimum, around
     own = slice(0, len(names))
     sizes = guess.scale_at(dict(zip(names, best.vector[own].tolist(), strict=True)))
     scale = np.array([sizes[name] for name in names])
-    free = is_free(best.vector, start.scale, start.bounds)
+    moving = _moving(reached, best, around)
     return gravest(
-        _failed(best),
-        _saddle(reached.problem, around),
+        when(
+            not np.isfinite(best.value),
+            Status.FAILED,
+            "The covariance could not be factored at any point that was tried, even with jitter; rescale the units of "
+            "the data, or look for nearly equal points.",
+        ),
+        when(
+            bool(np.any(around.curvatures < -SADDLE)),
+            Status.NOT_CONVERGED,
+            f"The likelihood still rises along {_direction(reached.problem, around)}: a saddle point.",
+        ),
         undetermined(names, best.vector[own], around.covariance[own, own], scale),
-        _not_an_optimum(best, around),
-        at_bound(names, free[own]),
-        _moving(reached, best, around),
+        when(
+            around.decrement > TOLERATED,
+            Status.NOT_CONVERGED,
+            f"The optimiser stopped ({best.message}) where the log likelihood could still rise by about "
+            f"{around.decrement:.2g}; the numbers are not an optimum.",
+        ),
+        at_bound(names, is_free(best.vector, start.scale, start.bounds)[own]),
+        when(
+            bool(moving),
+            Status.NOT_CONVERGED,
+            f"{' and '.join(moving)} still moved after {MOST_ROUNDS + 1} expansions around the posterior mean.",
+        ),
         otherwise="A maximum of the likelihood was reached, with curvature in every direction.",
     )
 
 
-def _failed(best: Optimum) -> Verdict | None:
-    if np.isfinite(best.value):
-        return None
-    return Verdict(
-        Status.FAILED,
-        "The covariance could not be factored at any point that was tried, even with jitter; rescale the units of "
-        "the data, or look for nearly equal points.",
-    )
-
-
-def _saddle(problem: Problem, around: Laplace) -> Verdict | None:
-    if not np.any(around.curvatures < -SADDLE):
-        return None
-    return Verdict(
-        Status.NOT_CONVERGED,
-        f"The likelihood still rises along {_direction(problem, around)}: a saddle point.",
-    )
-
-
-def _not_an_optimum(best: Optimum, around: Laplace) -> Verdict | None:
-    if not around.decrement > TOLERATED:
-        return None
-    return Verdict(
-        Status.NOT_CONVERGED,
-        f"The optimiser stopped ({best.message}) where the log likelihood could still rise by about "
-        f"{around.decrement:.2g}; the numbers are not an optimum.",
-    )
-
-
-def _moving(reached: Reached, best: Optimum, around: Laplace) -> Verdict | None:
-    """Say so when the last expansion still moved a parameter by something that matters."""
+def _moving(reached: Reached, best: Optimum, around: Laplace) -> list[str]:
+    """Name the parameters that the last expansion still moved by something that matters."""
     moved, names = np.abs(reached.moved), reached.problem.unknowns.parameters
+    if np.all(moved <= 1e-3 * np.abs(best.vector[: moved.size])):
+        return []
     spread = np.sqrt(np.diagonal(around.covariance))[: moved.size]
-    far = [p for p, m, s in zip(names, moved, spread, strict=True) if m > WITHIN * s]
-    if not far or np.all(moved <= 1e-3 * np.abs(best.vector[: moved.size])):
-        return None
-    return Verdict(
-        Status.NOT_CONVERGED,
-        f"{' and '.join(far)} still moved after {MOST_ROUNDS + 1} expansions around the posterior mean.",
-    )
+    return [p for p, m, s in zip(names, moved, spread, strict=True) if m > WITHIN * s]
 
 
 def _direction(problem: Problem, around: Laplace) -> str:

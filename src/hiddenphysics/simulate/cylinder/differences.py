@@ -1,4 +1,4 @@
-"""Discrete curl, divergence, Laplacian and advection on one staggered grid.
+"""Discrete curl, Laplacian and advection on one staggered grid.
 
 Nodes (i, j) carry ω and ψ, as arrays (X, Y) = (m + 1, n + 1) with the grid's edges included.
 u sits on the vertical cell sides, (X, Y − 1); v on the horizontal ones, (X − 1, Y).
@@ -23,13 +23,6 @@ def curl_transpose(
 ) -> Float64[np.ndarray, "X-2 Y-1"]:
     """Cᵀ(u, v) = ∂v/∂x − ∂u/∂y at interior nodes; the exact transpose of C for ψ with zero edges."""
     return np.asarray((np.diff(v[:, 1:-1], axis=0) - np.diff(u[1:-1], axis=1)) / spacing)
-
-
-def divergence(
-    u: Float64[np.ndarray, "X Y"], v: Float64[np.ndarray, "X-1 Y+1"], spacing: float
-) -> Float64[np.ndarray, "X-1 Y"]:
-    """∂u/∂x + ∂v/∂y at cell centres."""
-    return np.asarray((np.diff(u, axis=0) + np.diff(v, axis=1)) / spacing)
 
 
 def laplacian(field: Float64[np.ndarray, "X Y"], spacing: float) -> Float64[np.ndarray, "X-2 Y-2"]:
