@@ -36,5 +36,5 @@ def test_a_change_is_seen():
     moved = before | {"estimates": before["estimates"] | {name: [estimate + 0.015 * std, std]}}
     assert f"{name} " in answers.difference(before, moved)
     assert "status" in answers.difference(before, before | {"status": "failed"})
-    wider = before | {"estimates": before["estimates"] | {name: [estimate, 1.02 * std]}}
+    wider = before | {"estimates": before["estimates"] | {name: [estimate, 1.04 * std]}}
     assert f"sd of {name}" in answers.difference(before, wider)
