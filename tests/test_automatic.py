@@ -11,6 +11,7 @@ import pytest
 
 import hiddenphysics as hp
 from hiddenphysics.learning import Status
+from hiddenphysics.models import MODELS
 from hiddenphysics.result import Result
 from hiddenphysics.simulate.exact import burgers, gaussian_pulse
 
@@ -136,3 +137,18 @@ def test_a_model_that_does_not_apply_says_why_and_what_to_type():
         match=r"The flow model does not apply: .* no time derivative of p.* Use model='midpoint' or model='paper'\.",
     ):
         hp.identify("u_t + a*u*u_x + p_x = 0", pair, model="flow")
+
+
+def test_the_second_opinion_uses_the_kernels_that_were_given(monkeypatch):
+    asked = []
+    learn = type(MODELS["midpoint"]).learn
+
+    def spied(model, question, say):
+        asked.append((model.name, question.kernels))
+        return learn(model, question, say)
+
+    monkeypatch.setattr(type(MODELS["midpoint"]), "learn", spied)
+    x = np.linspace(-4.0, 4.0, 20)
+    pair = [hp.Snapshot(0.0, x, u=np.exp(-(x**2))), hp.Snapshot(1.0, x, u=np.sin(3 * x))]  # no equation holds
+    hp.identify("u_t - b*u_xx = 0", pair, kernel=hp.Matern(4.5))
+    assert asked == [("midpoint", hp.Matern(4.5))]

@@ -118,6 +118,14 @@ def test_the_scale_of_a_parameter_is_the_change_that_matters() -> None:
     assert 0.5 < one.scale["b"] < 2.0  # the whole change of the field comes from this one term, and b = 1
 
 
+def test_the_scale_inside_a_function_is_that_of_the_place() -> None:
+    """∂/∂a sin(a u) = u cos(a u): where a u turns the cosine, a step of another size alters the rate as much."""
+    guess = regressed("u_t + sin(a*u) = 0", pendulum)
+    here, there = guess.scale_at(guess.estimate)["a"], guess.scale_at({"a": 0.0})["a"]
+    np.testing.assert_allclose(here, guess.scale["a"], rtol=1e-12)
+    assert there < 0.9 * here  # at a = 0 the cosine is one everywhere
+
+
 def test_terms_that_are_the_same_share_their_coefficient() -> None:
     """Of a u_xx + b u_xx only the sum is known; the smallest numbers are the answer, not a blow-up."""
     estimate = regressed("u_t - a*u_xx - b*u_xx = 0", heat).estimate

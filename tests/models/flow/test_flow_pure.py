@@ -1,5 +1,7 @@
 """Inside a fit there are pure functions of pytrees: mapped, differentiated and compiled they stay what they are."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models import MODELS
+from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of
 from hiddenphysics.models.flow.flow_fit import _cold
 from hiddenphysics.models.flow.gauss_newton import Point, linearise
@@ -63,3 +66,23 @@ def test_a_round_is_a_function_of_its_point(begun):
     # It goes through a compiled identity: nothing in it is hidden from JAX.
     again = jax.jit(lambda tree: tree)(one.linear)
     np.testing.assert_allclose(again.log_density(jnp.asarray(at.theta)), one.linear.log_density(at.theta))
+
+
+@pytest.mark.parametrize(
+    ("likeliest", "ends_settled", "taken"), [(9.0, True, 9.5), (9.0, False, 5.0), (4.0, True, 5.0)]
+)
+def test_a_search_that_explains_more_than_a_settled_one_is_finished(
+    monkeypatch, likeliest, ends_settled, taken
+):
+    """An unsettled search of higher evidence gets more rounds, and is taken if it settles then."""
+
+    def searched(evidence, settled):
+        tuned = SimpleNamespace(at=SimpleNamespace(value=-evidence))
+        return flow_fit.Searched(
+            None, SimpleNamespace(settled=settled, misfit=0.1, tuned=tuned, point=None), 25
+        )
+
+    longer = searched(9.5, ends_settled).last
+    monkeypatch.setattr(flow_fit, "run", lambda task, point, say, most: (task, [longer]))
+    best = flow_fit._finished(searched(likeliest, False), searched(5.0, True), lambda stage: None)
+    assert best.evidence == taken
