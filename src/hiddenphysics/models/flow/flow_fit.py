@@ -99,8 +99,8 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
 def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched:
     """Return the search that explains most; one that had not settled by then gets more rounds to do so.
 
-    A breather of sine-Gordon crawled through eighty rounds to the truth, while another start had settled in a false
-    valley, a hundred lower in log evidence.
+    A breather of sine-Gordon crawled through more than fifty rounds to the truth, while another start had settled in
+    a false valley, a hundred lower in log evidence.
     """
     if likeliest.last.settled or likeliest.evidence <= settled.evidence:
         return settled
