@@ -20,8 +20,10 @@ from hiddenphysics.gaussian.linear import (
     effective,
     evaluate,
     evidence,
+    fold,
     posterior,
     reduce,
+    unfold,
 )
 
 __all__ = [
@@ -40,11 +42,13 @@ __all__ = [
     "effective",
     "evaluate",
     "evidence",
+    "fold",
     "joint_covariance",
     "negative_log_density",
     "posterior",
     "reduce",
     "stable_cholesky",
+    "unfold",
     "variance",
     "whiten",
 ]

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jax import Array
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.typing import ArrayLike
@@ -95,6 +94,33 @@ def reduce(
     rest = jnp.einsum("wni,wnj->ij", left, left)
     spare = valid - windows * features
     return Reduced(R, rotated[..., :-1], rotated[..., -1], rest, spare, jnp.zeros((windows, features)))
+
+
+@jax.jit
+def fold(triangle: Float[Array, "C C"], rows: Float[Array, "R C"]) -> Float[Array, "C C"]:
+    """Take further rows of (A, B, y) into the triangle of those before: QR of both, of which only R is kept.
+
+    Rows can come one stop after the other and be forgotten: memory does not grow with their number, and no square of
+    the condition number is formed, as normal equations would (noise variances of 1e-12 do not survive that).
+    """
+    return jnp.linalg.qr(jnp.concatenate([triangle, rows]), mode="r")
+
+
+def unfold(
+    triangles: Float[Array, "W C C"], parameters: int, rest: Float[Array, ""], count: Float[Array, ""]
+) -> Reduced:
+    """Return the linear model of W windows whose rows (A, B, y) have been folded.
+
+    `rest` is the sum of squares of y, and `count` the number of values, that the rows stand for.
+    """
+    features = triangles.shape[-1] - parameters - 1
+    top, bottom = triangles[:, :features], triangles[:, features:, features:]
+    gram = jnp.einsum("wij,wik->jk", bottom, bottom).at[-1, -1].add(rest)
+    known = jnp.zeros(top.shape[:2])
+    spare = count - known.size
+    return Reduced(
+        top[..., :features], top[..., features:-1], top[..., -1], gram, spare, known
+    )
 
 
 def effective(
@@ -218,15 +244,21 @@ def posterior(
     return solved[..., 0], solved[..., 1:]
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=("level", "data"), meta_fields=("prior", "features"))
+@partial(
+    jax.tree_util.register_dataclass,
+    data_fields=("omega", "measure", "level", "data"),
+    meta_fields=("prior",),
+)
 @dataclass(frozen=True)
 class RestrictedLikelihood:
     """The restricted likelihood of one linear model as a function of the prior's vector; a pytree.
 
     Attributes
     ----------
-    prior, features
-        What is static: the processes and the waves that carry them.
+    prior
+        What is static: the processes.
+    omega, measure
+        (K, D) wave vectors of the features that carry one process, and (K,) their measure.
     level
         (F,) variance of an unknown constant in each field.
     data
@@ -234,13 +266,19 @@ class RestrictedLikelihood:
     """
 
     prior: Prior
-    features: Features
+    omega: Any
+    measure: Any
     level: Any
     data: Reduced
 
+    @classmethod
+    def of(cls, prior: Prior, features: Features, level: Any, data: Reduced) -> RestrictedLikelihood:
+        """Return the likelihood of processes that these features carry."""
+        return cls(prior, features.omega, features.measure, level, data)
+
     def spectrum(self, theta: ArrayLike) -> jax.Array:
         """Prior variances of the features."""
-        return self.prior.spectrum(jnp.asarray(theta), self.features.omega, self.features.measure, self.level)
+        return self.prior.spectrum(jnp.asarray(theta), self.omega, self.measure, self.level)
 
     @jax.jit
     def log_density(self, theta: Float[Array, " H"]) -> Float[Array, ""]:
@@ -249,12 +287,11 @@ class RestrictedLikelihood:
         nowhere = jnp.zeros((spectrum.size, 1))
         return -evaluate(self.data, spectrum, jnp.exp(theta[-1]), nowhere).value
 
-    def __call__(self, theta: np.ndarray) -> tuple[Evaluated, np.ndarray, np.ndarray]:
-        """Return the evaluation, and gradient and expected information in the vector."""
-        numbers = (jnp.asarray(theta), self.features.omega, self.features.measure, self.level)
-        slopes = self.prior.slopes(*numbers)
+    def scored(self, theta: Float[Array, " H"]) -> tuple[Evaluated, Array, Array]:
+        """Return the evaluation, and gradient (H,) and expected information (H, H) in the vector; traceable."""
+        slopes = self.prior.slopes(theta, self.omega, self.measure, self.level)
         noise = jnp.exp(theta[-1])
-        at = evaluate(self.data, self.prior.spectrum(*numbers), noise, slopes)
-        gradient = np.append(np.asarray(at.in_spectrum @ slopes), float(at.in_noise * noise))
-        scale = np.append(np.ones(theta.size - 1), float(noise))
-        return at, gradient, np.asarray(at.fisher) * np.outer(scale, scale)
+        at = evaluate(self.data, self.spectrum(theta), noise, slopes)
+        gradient = jnp.append(at.in_spectrum @ slopes, at.in_noise * noise)
+        scale = jnp.append(jnp.ones(theta.size - 1), noise)
+        return at, gradient, at.fisher * jnp.outer(scale, scale)

@@ -1,13 +1,15 @@
-"""Hyper-parameters by restricted likelihood: Fisher scoring within bounds.
+"""Hyper-parameters by restricted likelihood: Fisher scoring within bounds, as one compiled loop.
 
 Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
-import numpy as np
+import jax
+import jax.numpy as jnp
 
 from hiddenphysics.gaussian import Evaluated, RestrictedLikelihood
 
@@ -17,52 +19,73 @@ LONGEST_STEP = 2.0
 """Largest change of a logarithm in one step."""
 GAIN = 1e-4
 """Gains in log likelihood that are worth no further step."""
+FIRST_DAMPING, LEAST_DAMPING, MOST_DAMPING = 1e-3, 1e-6, 1e6
+"""Damping of a step, relative to the information; beyond the last no step is worth trying."""
 
 
 class Tuned(NamedTuple):
-    """Where the tuning ended: the vector, and the evaluation there."""
+    """Where the tuning ended: the vector (H,), and the evaluation there."""
 
-    theta: np.ndarray
+    theta: Any
     at: Evaluated
 
 
-def tune(
-    objective: RestrictedLikelihood, start: np.ndarray, bounds: np.ndarray, most: int = MOST_STEPS
-) -> Tuned:
-    """Minimise from a start within bounds (H, 2): damped Fisher scoring, held at bounds that a step would cross."""
-    theta = np.clip(start, bounds[:, 0], bounds[:, 1])
-    at, gradient, fisher = objective(theta)
-    damping, spent = 1e-3, 1
-    while spent < most:
-        step, gain = _step(theta, gradient, fisher, bounds, damping)
-        if gain < GAIN:
-            break
-        tried = np.clip(theta + step, bounds[:, 0], bounds[:, 1])
-        there, slope, information = objective(tried)
-        spent += 1
-        if np.isfinite(there.value) and there.value < at.value:
-            theta, at, gradient, fisher = tried, there, slope, information
-            damping = max(damping / 10, 1e-6)
-        elif damping > 1e6:
-            break
-        else:
-            damping *= 10
-    return Tuned(theta, at)
+class _Scored(NamedTuple):
+    theta: jax.Array
+    at: Evaluated
+    gradient: jax.Array
+    fisher: jax.Array
+
+
+class _Search(NamedTuple):
+    best: _Scored
+    tried: jax.Array
+    damping: jax.Array
+    spent: jax.Array
+    going: jax.Array
+
+
+@partial(jax.jit, static_argnames="most")
+def tune(objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS) -> Tuned:
+    """Minimise from a start (H,) within bounds (H, 2): damped Fisher scoring, held at bounds that a step would cross.
+
+    A pure function: it can be mapped over many likelihoods, each of which ends by itself.
+    """
+    low, high = jnp.asarray(bounds).T
+    first = jnp.clip(jnp.asarray(start), low, high)
+
+    def scored(theta: jax.Array) -> _Scored:
+        return _Scored(theta, *objective.scored(theta))
+
+    def advance(now: _Search) -> _Search:
+        there = scored(now.tried)
+        begins = now.spent == 0
+        # The start is taken whatever it is worth: not finite, it promises no gain, and the search ends.
+        better = begins | (jnp.isfinite(there.at.value) & (there.at.value < now.best.at.value))
+        best = jax.tree.map(lambda new, old: jnp.where(better, new, old), there, now.best)
+        damping = jnp.where(better, jnp.maximum(now.damping / 10, LEAST_DAMPING), 10 * now.damping)
+        damping = jnp.where(begins, now.damping, damping)
+        step, gain = _step(best, low, high, damping)
+        going = (gain >= GAIN) & (damping <= MOST_DAMPING)
+        return _Search(best, jnp.clip(best.theta + step, low, high), damping, now.spent + 1, going)
+
+    nothing = jax.tree.map(lambda part: jnp.zeros(part.shape, part.dtype), jax.eval_shape(scored, first))
+    begin = _Search(nothing, first, jnp.asarray(FIRST_DAMPING), jnp.asarray(0), jnp.asarray(True))
+    best = jax.lax.while_loop(lambda now: now.going & (now.spent < most), advance, begin).best
+    return Tuned(best.theta, best.at)
 
 
 def _step(
-    theta: np.ndarray, gradient: np.ndarray, fisher: np.ndarray, bounds: np.ndarray, damping: float
-) -> tuple[np.ndarray, float]:
-    """Return the damped step over the free numbers, and the gain that it promises."""
-    held = ((theta <= bounds[:, 0] + 1e-9) & (gradient > 0)) | (
-        (theta >= bounds[:, 1] - 1e-9) & (gradient < 0)
-    )
-    free = np.flatnonzero(~held)
-    step = np.zeros_like(theta)
-    if not free.size or not np.all(np.isfinite(gradient)):
-        return step, 0.0
-    block = fisher[np.ix_(free, free)]
-    block = block + np.diag(damping * np.diagonal(block) + 1e-9)
-    step[free] = -np.linalg.solve(block, gradient[free])
-    step *= min(1.0, LONGEST_STEP / max(float(np.abs(step).max()), 1e-300))
-    return step, float(-gradient @ step)
+    best: _Scored, low: jax.Array, high: jax.Array, damping: jax.Array
+) -> tuple[jax.Array, jax.Array]:
+    """Return the damped step over the free numbers, and the gain that it promises; 0 where there is no slope."""
+    theta, gradient = best.theta, best.gradient
+    held = ((theta <= low + 1e-9) & (gradient > 0)) | ((theta >= high - 1e-9) & (gradient < 0))
+    sound = jnp.all(jnp.isfinite(gradient))
+    free = ~held & sound
+    slope = jnp.where(free, gradient, 0.0)
+    block = jnp.where(free[:, None] & free[None, :], best.fisher, 0.0)
+    diagonal = jnp.where(free, damping * jnp.diagonal(block) + 1e-9, 1.0)
+    step = -jnp.linalg.solve(block + jnp.diag(diagonal), slope)
+    step = step * jnp.minimum(1.0, LONGEST_STEP / jnp.maximum(jnp.max(jnp.abs(step)), 1e-300))
+    return step, -slope @ step

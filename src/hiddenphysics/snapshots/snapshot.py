@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -161,6 +161,14 @@ class Snapshot:
         snapshot = type(self).__new__(type(self))
         snapshot._set(t, self.coordinates, self.points, columns)
         return snapshot
+
+    def chunks(self, most: int = 65536) -> Iterator[Snapshot]:
+        """Yield pieces of at most so many points, in order."""
+        if len(self) <= most:
+            yield self
+            return
+        for first in range(0, len(self), most):
+            yield self.take(np.arange(first, min(first + most, len(self))))
 
     def take(self, indices: ArrayLike) -> Snapshot:
         """Return the snapshot at some of its points; `indices` are integers or a mask of shape (N,)."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.errors import ModelError
@@ -80,7 +78,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
         smoothed.append(
-            smooth(windows, row, KERNELS[windows.points.shape[-1]] if given is None else (given,))
+            smooth(windows, row, KERNELS[len(windows.equation.coordinates)] if given is None else (given,))
         )
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = _joined(windows, smoothed, kernels)
@@ -109,7 +107,9 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
     """
     features, region = domain.features, windows.region
     window, stop = np.nonzero(np.diff(windows.times, axis=1))
-    gauges = jax.tree.map(lambda part: jnp.asarray(part[window]), domain.gauge)
+    grid = features.grid
+    own = np.stack([axis.ravel() for axis in grid.points()], axis=1)
+    bases = [envelope.basis(features, own) for envelope in domain.envelopes]
     most = round(MOST_POINTS ** (1.0 / len(features.grid.shape)))
     sides = [
         np.linspace(a, b, min(n, most))
@@ -119,7 +119,10 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
     waves = np.asarray(wave_matrix(features.grid, places, np))
 
     def modes(z: np.ndarray) -> np.ndarray:
-        return np.asarray(jax.vmap(features.to_modes)(jnp.asarray(z), gauges))
+        fields = np.stack(
+            [np.einsum("gnk,gk->gn", basis[window], z[:, f]) for f, basis in enumerate(bases)], axis=1
+        ).reshape(len(z), len(bases), *grid.shape)
+        return np.fft.rfftn(fields, axes=range(-len(grid.shape), 0), norm="forward") * grid.kept
 
     before, after = states[window, stop], states[window, stop + 1]
     gaps = np.diff(windows.times, axis=1)[window, stop, None, None]

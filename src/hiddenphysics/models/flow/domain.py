@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.fft import next_fast_len
@@ -18,6 +17,7 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import posterior, reduce
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.path import Latent, Program
+from hiddenphysics.models.flow.rungs import WAVES_PER_OCTAVE, rising, rung
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Features, Gauge, Grid
@@ -35,14 +35,14 @@ QUIETEST = {1: 1e-12, 2: 1e-8}
 FINER = 1.1
 """How many more waves the motion has than the latent: steepening makes shorter ones."""
 
-RUNGS = 3
-"""Numbers of waves per octave that are used at all."""
-
 MOST_FEATURES = 6000
 """Features of one field beyond which the linearised motion no longer fits into memory and patience."""
 
 SHARE = 1e-4
 """Features are left out when their prior variance is below this part of the noise's."""
+
+ALONE = 100
+"""Values of a snapshot from which on they tell more of a wave than one value would: the noise counts that much less."""
 
 QUIETER = 30.0
 """The noise variance may fall by this factor before more features are needed."""
@@ -96,7 +96,7 @@ class Domain:
 
     def latent(self, z: np.ndarray) -> Latent:
         """Return amplitudes (W, F·K) as the motion takes them."""
-        return jax.tree.map(jnp.asarray, Latent(z, self.gauge, self.ends))
+        return Latent(np.asarray(z), self.gauge, self.ends)
 
     def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
         """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
@@ -124,10 +124,13 @@ def domain_of(
     play = ROOM[dimensions]
     held = np.minimum(lengths, region.extent / play)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
+    noise = noise / max(1.0, float(windows.counts.max()) / ALONE)
     decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
     quietest = max(decade, QUIETEST[dimensions])
     beyond = FAR[dimensions] if windows.equation.fractional else 0.0
-    features = choose(region, shortest, longest, prior.reach(SHARE * quietest), beyond, room)
+    features = choose(
+        windows.box_region, shortest, longest, prior.reach(SHARE * quietest), beyond, room, windows.periods
+    )
     features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
     gauge = _gauge(features, envelopes)
     program = Program.of(windows.equation, features)
@@ -152,6 +155,7 @@ def choose(
     reach: float,
     beyond: float = 0.0,
     room: float = 1.0,
+    periods: Sequence[float | None] | None = None,
 ) -> Features:
     """Return features that carry a prior with lengths between `shortest` and `longest` along each side.
 
@@ -169,13 +173,17 @@ def choose(
         Further padding in extents of the region, for motions that feel what is far away.
     room
         Factor on the usual padding.
+    periods
+        After which the fields repeat along each side; such a side of the region is the box's, and has no padding.
     """
     box, waves, shape = [], [], []
-    for low, high, short, long in zip(region.low, region.high, shortest, longest, strict=True):
-        side = (1 + beyond) * (high - low) + room * PADDING[len(shortest)] * long
+    sides = zip(region.low, region.high, shortest, longest, periods or [None] * len(shortest), strict=True)
+    for low, high, short, long, period in sides:
+        padding = beyond * (high - low) + room * PADDING[len(shortest)] * long
+        side = high - low + (padding if period is None else 0.0)
         middle = 0.5 * (low + high)
         box.append((float(middle - side / 2), float(middle + side / 2)))
-        count = math.ceil(_up(reach / short * side / (2 * np.pi), RUNGS))
+        count = rung(reach / short * side / (2 * np.pi), WAVES_PER_OCTAVE)
         waves.append(count)
         shape.append(2 * int(next_fast_len(math.ceil(FINER * count) + 1)))
     # Counted, not listed: a list of ten thousand by ten thousand waves would be the end of the memory.
@@ -191,14 +199,9 @@ def choose(
 
 def finer(features: Features, steepest: float) -> Features:
     """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
-    factor = _up(steepest, RUNGS)
+    factor = rising(steepest)
     shape = tuple(2 * int(next_fast_len(math.ceil(factor * n / 2))) for n in features.grid.shape)
     return Features(Grid(features.grid.box, shape), features.waves) if factor > 1 else features
-
-
-def _up(value: float, rungs: int) -> float:
-    """Round up to a ladder with so many rungs per octave."""
-    return float(2 ** (math.ceil(rungs * math.log2(value) - 1e-9) / rungs))
 
 
 def carry_over(

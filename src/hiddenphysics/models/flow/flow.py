@@ -68,7 +68,7 @@ class FlowModel(Model):
 
     def linearise(self, task: FlowTask, at: Point) -> RestrictedLikelihood:
         """Return the motion, linear around a state and parameters."""
-        return task.linearise(at)
+        return task.likelihood(task.sweep(at.z, at.parameters, task.longest_step).data)
 
     def log_density(self, linear: RestrictedLikelihood, vector: np.ndarray) -> float:
         """Return the log restricted likelihood at the prior's vector."""

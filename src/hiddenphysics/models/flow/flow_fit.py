@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.gaussian import covariance_of
@@ -17,7 +16,6 @@ from hiddenphysics.learning import Progress, Status, Verdict, at_bound, gravest,
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
 from hiddenphysics.models.flow.gauss_newton import (
-    FIRST_STEPS,
     MOST_ROUNDS,
     FlowTask,
     Point,
@@ -38,7 +36,7 @@ FALLS = 1e-4
 """Where the noise has come down to what a box carries, the next one carries that much less."""
 FACTORS = (1.0, 0.3, 2.0, 0.0)
 """Factors on the regressed parameters to start from."""
-SOME_STEPS = 64
+SOME_STEPS = 16
 """Steps in time with which these are compared."""
 MORE = 4
 """How many times the usual number of rounds a search gets that explains most, and has not settled."""
@@ -66,7 +64,7 @@ class Searched:
     @property
     def evidence(self) -> float:
         """Log restricted likelihood, −∞ where it is not a number."""
-        value = -float(self.last.tuned.at.value)
+        value = float(self.task.seen.stretch) - float(self.last.tuned.at.value)
         return value if np.isfinite(value) and np.isfinite(self.last.misfit) else -np.inf
 
 
@@ -74,11 +72,10 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
     say("smoothing each snapshot")
     start = beginning_of(windows, kernels)
-    windows = start.windows
     separate = float(sum(one.evidence for one in start.smoothed))
     searched: list[Searched] = []
-    for begin, parameters in beginnings(windows, start):
-        searched.append(_search(windows, begin, parameters, say))
+    for begin, parameters in beginnings(start):
+        searched.append(_search(begin, parameters, say))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
         if best.last.settled and best.evidence >= separate:
             break
@@ -88,7 +85,7 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     return Fit(
         values=_values(polished),
         covariance=np.pad(covariance, (0, len(polished.task.prior.names))),
-        evidence=-float(polished.last.tuned.at.value),
+        evidence=polished.evidence,
         verdict=_verdict(start, polished, covariance, separate),
         jitter=0.0,
         evaluations=sum(one.rounds for one in searched) + polished.rounds,
@@ -104,8 +101,8 @@ def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched
     """
     if likeliest.last.settled or likeliest.evidence <= settled.evidence:
         return settled
-    task, made = run(likeliest.task, likeliest.last.point, say, most=MORE * MOST_ROUNDS)
-    longer = Searched(task, made[-1], likeliest.rounds + len(made))
+    made = run(likeliest.task, likeliest.last.point, likeliest.last.dt, say, most=MORE * MOST_ROUNDS)
+    longer = Searched(likeliest.task, made[-1], likeliest.rounds + len(made))
     return max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
 
 
@@ -113,64 +110,66 @@ def _values(ended: Searched) -> dict[str, float]:
     """Every number in natural units; with several measured fields the noise is the mean over the fields."""
     windows = ended.task.windows
     unknowns = Unknowns(windows.equation.parameters, ended.task.prior)
-    theta = ended.last.tuned.theta.copy()
-    theta[-1] += np.log(np.mean(windows.sizes[list(windows.measured)] ** 2))
+    theta = np.array(ended.last.tuned.theta)
+    theta[-1] += np.log(np.mean(windows.units**2))
     return unknowns.numbers(np.concatenate([ended.last.point.parameters, theta]))
 
 
-def _cold(windows: Windows, start: Beginning) -> FlowTask:
+def _cold(start: Beginning) -> FlowTask:
     """Return the task before its first round."""
-    bounds = windows.equation.bounds
-    limits = np.array([bounds[name] for name in windows.equation.parameters], float)
-    none = np.zeros(start.parameters.size)
-    return FlowTask(windows, start.prior, start.domain, start.scale, limits, windows.span / FIRST_STEPS, none)
+    return FlowTask.of(start.windows, start.prior, start.domain, start.theta, start.scale)
 
 
-def beginnings(windows: Windows, start: Beginning) -> Iterator[tuple[Beginning, np.ndarray]]:
-    """Yield where searches begin: the best parameters, those in a wider box, then other parameters."""
-    points = _starting_points(windows, start)
-    yield start, points[0]
+def beginnings(start: Beginning) -> Iterator[tuple[Beginning, np.ndarray]]:
+    """Yield where searches begin: the guessed parameters, those in a wider box, then other parameters.
+
+    A guess whose waves grow without bound, or one among several, is compared with the others first.
+    """
+    guess = np.clip(start.parameters, *limits_of(start.windows).T)
+    doubtful = bool(start.others) or grows(start.domain, start.windows, guess, finer=1.0)
+    first = starting_points(start)[0] if doubtful else guess
+    yield start, first
     wide = widened(start)
     if wide is not None:
-        yield wide, _starting_points(windows, wide)[0]
-    for parameters in points[1:MOST_STARTS]:
+        yield wide, starting_points(wide)[0]
+    others = [one for one in starting_points(start) if not np.array_equal(one, first)]
+    for parameters in others[: MOST_STARTS - 1]:
         yield start, parameters
 
 
-def _starting_points(windows: Windows, start: Beginning) -> list[np.ndarray]:
+def starting_points(start: Beginning) -> list[np.ndarray]:
     """Return parameters to start from, those that carry the smoothed first snapshots nearest to the others first.
 
     A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
     its signs turned around, or no motion at all, are better starts then.
     """
-    task, z = _cold(windows, start), start.z.reshape(len(start.z), -1)
-    low, high = task.bounds.T
+    task, z = _cold(start), start.z.reshape(len(start.z), -1)
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
-    points = list({tuple(np.clip(one, low, high)): None for one in tried})
-    path = windows.path(windows.span / SOME_STEPS)
+    points = list({tuple(np.clip(one, *task.bounds.T)): None for one in tried})
 
     def misfit(point: tuple[float, ...]) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):
-            total = float(np.sum((windows.scaled - task.predict(z, np.array(point), path)) ** 2))
+        total = float(task.sweep(z, np.array(point), start.windows.span / SOME_STEPS).misfit)
         return total if np.isfinite(total) else np.inf
 
     return [np.array(point) for point in sorted(points, key=misfit)]
 
 
-def _search(windows: Windows, start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
+def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
     """Run rounds, in a new box whenever the prior has left what the old one carries."""
     at = Point(start.z.reshape(len(start.z), -1), parameters, start.theta)
-    task, count = _cold(windows, start), 0
+    task, count = _cold(start), 0
+    dt = task.longest_step
     for boxes in range(1, MOST_BOXES + 1):
-        task, made = run(task, at, say, cold=boxes == 1)
+        made = run(task, at, dt, say, cold=boxes == 1)
         count += len(made)
         last = made[-1]
-        if boxes == MOST_BOXES or task.carried(last.point) or not np.isfinite(last.misfit):
+        if boxes == MOST_BOXES or task.carried(last.point) or last.lost:
             break
         moved = _rebox(task, last.point)
         if moved is None:
             break
         task, at = moved
+        dt = last.dt
     return Searched(task, last, count)
 
 
@@ -182,7 +181,8 @@ def _rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     if new.features == old.features and new.quietest == old.quietest:
         return None
     z = carry_over(task.windows, prior, at.theta, at.z, old, new)
-    return replace(task, domain=new), Point(z, at.parameters, at.theta)
+    fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale)
+    return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 
 
 def _polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
@@ -200,7 +200,7 @@ def _polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         if shift @ information @ shift < WORTH**2:
             break
         task = replace(task, slope=slope)
-        task, made = run(task, last.point, say, most=MOST_ROUNDS // 2)
+        made = run(task, last.point, last.dt, say, most=MOST_ROUNDS // 2)
         last, count = made[-1], count + len(made)
     return Searched(task, last, count), covariance_of(information)
 
@@ -232,13 +232,13 @@ def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate
             "search ended in a false optimum. The numbers are not to be used.",
         ),
         when(
-            _grows(domain, windows, parameters, finer=1.0),
+            grows(domain, windows, parameters, finer=1.0),
             Status.NOT_CONVERGED,
             "With the estimated parameters the shortest waves grow without bound: the equation is ill-posed forward "
             "in time there, and its flow was held back. Check signs, or give bounds.",
         ),
         when(
-            _grows(domain, windows, parameters, finer=_data_waves(domain, windows)),
+            grows(domain, windows, parameters, finer=_data_waves(domain, windows)),
             Status.WEAKLY_IDENTIFIED,
             "The estimate is ill-posed for waves as short as the distance between the points, which these smooth data "
             "do not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use "
@@ -255,15 +255,21 @@ def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate
     )
 
 
-def _grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:
+def grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:
     """Whether some wave, on a grid so much finer than the motion's, would grow by more than the motion lets happen."""
     if windows.equation.system.coupled:
         return False
     grid = domain.features.grid
     shape = tuple(max(n, 2 * round(0.5 * finer * n)) for n in grid.shape)
     program = Program.of(windows.equation, replace(domain.features, grid=replace(grid, shape=shape)))
-    rate = float(fastest_growth(program, jnp.asarray(grid.box), jnp.asarray(parameters)))
+    rate = float(fastest_growth(program, np.array(grid.box), np.asarray(parameters)))
     return rate * windows.span > MOST_GROWTH
+
+
+def limits_of(windows: Windows) -> np.ndarray:
+    """Bounds (P, 2) of the parameters."""
+    bounds = windows.equation.bounds
+    return np.array([bounds[name] for name in windows.equation.parameters], float).reshape(-1, 2)
 
 
 def _data_waves(domain: Domain, windows: Windows) -> float:

@@ -1,4 +1,4 @@
-"""Rounds of linearise, tune, solve: Gauss–Newton in state and parameters with the prior learned on the way.
+"""Rounds of sweep, tune, solve: Gauss–Newton in state and parameters with the prior learned on the way.
 
 Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`),
 unless they say so.
@@ -6,20 +6,27 @@ unless they say so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
-from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, evidence, posterior, reduce
-from hiddenphysics.learning import Progress, Tuned, rounds, tune
+from hiddenphysics.gaussian import (
+    Reduced,
+    RestrictedLikelihood,
+    covariance_of,
+    evidence,
+    posterior,
+)
+from hiddenphysics.learning import Progress, Tuned, tune
+from hiddenphysics.models.flow.compressed import Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain
-from hiddenphysics.models.flow.path import Latent, Path, Program, linearised, predictions
+from hiddenphysics.models.flow.path import MOST_GROWTH, Path
 from hiddenphysics.models.flow.smoothed import bounds_of
+from hiddenphysics.models.flow.sweep import Sweep, sweep
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Prior
 
@@ -39,15 +46,15 @@ LEAST_PART = 0.1
 EXPLAINED = 2.0
 """A misfit of so many standard deviations of the noise leaves nothing to damp a step for."""
 
-TIME_ERROR = 0.05
-"""Error of the steps in time that is accepted, in standard deviations of the noise; twice of it moves an answer by
-0.02 deviations."""
+STEP_ERROR = 0.05
+"""Error of the steps in time that is accepted: its norm over all values, in standard deviations of the noise. No
+parameter, in any combination, is moved by more than that many of its deviations."""
 
 UNEXPLAINED = 0.1
 """Part of the misfit that counts as noise there, as long as that is more."""
 
 LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 1e-4, 1e-3
-"""Bounds of that error in units of the field's size, and what is enough for the first round."""
+"""Bounds of that error per value in units of the field's size, and what is enough for the first round."""
 
 NEGLIGIBLE = 1e-5
 """Prior variance, in units of the field's, of a latent that is as good as zero."""
@@ -55,45 +62,18 @@ NEGLIGIBLE = 1e-5
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with."""
 
+SAFETY, FINER, COARSER = 0.8, 1 / 16, 2.0
+"""A new step in time aims at 0.8 of what the error allows, is not smaller than a sixteenth of the old one in one round,
+and not larger than twice."""
+
+MOST_STEPS = 4096
+"""Steps in time of a window, beyond which no state is worth being followed more exactly."""
+
 STENCIL = 0.5
 """Distance of the two sides of a difference quotient of log|K|, in standard deviations."""
 
-MOST_WORK = 2e5
-"""Steps times waves of all fields, beyond which no state is worth being followed more exactly."""
-
 
 # ---- pure functions of arrays: they can be compiled, mapped and differentiated --------------------
-
-
-class Measured(NamedTuple):
-    """What was measured, as rows.
-
-    Attributes
-    ----------
-    values
-        (W, R), in units of their fields' sizes; R = T·G·N rows for G measured fields.
-    weights
-        (W, T, G, N) 1/size of the field, 0 for padding.
-    fields
-        (G,) rows of the measured fields in the state.
-    known
-        (W, R) known variances of the rows; None where none is known.
-    count
-        Number of rows that are no padding.
-    """
-
-    values: Any
-    weights: Any
-    fields: Any
-    known: Any
-    count: Any
-
-    def rows(self, fields: jax.Array) -> jax.Array:
-        """Take values of the state at the stops, (W, …, T, F, N), to weighted rows (W, R, …)."""
-        seen = jnp.take(fields, self.fields, axis=-2)
-        extra = seen.ndim - 4
-        weights = self.weights.reshape(self.weights.shape[0], *(1,) * extra, *self.weights.shape[1:])
-        return jnp.moveaxis((seen * weights).reshape(*seen.shape[: 1 + extra], -1), -1, 1)
 
 
 class Point(NamedTuple):
@@ -104,22 +84,55 @@ class Point(NamedTuple):
     theta: Any
 
 
-@partial(jax.jit, static_argnums=0)
-def predict_rows(
-    program: Program, measured: Measured, latent: Latent, parameters: jax.Array, path: Path
-) -> Float[jax.Array, "W R"]:
-    """Weighted rows of the predictions φ."""
-    return measured.rows(predictions(program, latent, parameters, path))
+class Solved(NamedTuple):
+    """What a linear model says.
+
+    Attributes
+    ----------
+    tuned
+        The prior's vector, and the evaluation there.
+    step
+        (P,) the generalised least squares step, before damping.
+    mean, slope
+        (W, K) posterior mean of the state for the parameters as they are, (W, K, P) how it falls with them.
+    merit_before, merit
+        ‖y − φ‖² in units of the noise + zᵀS⁻¹z at the point itself, with the vector as it was and as tuned.
+    """
+
+    tuned: Tuned
+    step: Any
+    mean: Any
+    slope: Any
+    merit_before: Any
+    merit: Any
 
 
-@partial(jax.jit, static_argnums=0)
-def linearise(
-    program: Program, measured: Measured, latent: Latent, parameters: jax.Array, path: Path
-) -> Reduced:
-    """Return the linear model around a state and parameters: y − φ + A z̄ = A z + B d + ε."""
-    value, A, B = (measured.rows(part) for part in linearised(program, latent, parameters, path))
-    y = measured.values - value + jnp.einsum("wnk,wk->wn", A, latent.z)
-    return reduce(A, B, y, measured.count, measured.known)
+@jax.jit
+def solve(
+    linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any
+) -> Solved:
+    """Tune the prior for a linear model, and solve for parameters and state.
+
+    Directions that the data do not see stay where they are: a proximal term of the parameters' natural sizes.
+    """
+    tuned = tune(linear, at.theta, bounds)
+    information = tuned.at.information
+    towards = information @ tuned.at.estimate - half_log_slope
+    step = jnp.linalg.solve(information + jnp.diag(1.0 / scale**2), towards)
+    spectrum, noise = linear.spectrum(tuned.theta), jnp.exp(tuned.theta[-1])
+    mean, slope = posterior(linear.data, spectrum, noise)
+
+    def merit(theta: jax.Array) -> jax.Array:
+        return _merit(linear.data, at.z, linear.spectrum(theta), jnp.exp(theta[-1]))
+
+    return Solved(tuned, step, mean, slope, merit(at.theta), merit(tuned.theta))
+
+
+def _merit(data: Reduced, z: jax.Array, spectrum: jax.Array, noise: jax.Array) -> jax.Array:
+    """‖y − φ‖² in units of the noise + zᵀS⁻¹z: the linear model knows both at the point where it was made."""
+    left = data.y - jnp.einsum("wqk,wk->wq", data.A, z)
+    explained = jnp.sum(left**2 / (noise + data.known)) + data.rest[-1, -1] / noise
+    return explained + jnp.sum(z**2 / jnp.maximum(spectrum, 1e-300))
 
 
 # ---- rounds --------------------
@@ -130,30 +143,46 @@ class Round(NamedTuple):
 
     Attributes
     ----------
-    point
-        Where the round ended.
-    tuned, linear
-        The prior's vector, and the linear model that it was tuned for.
-    step
-        (P,) the generalised least squares step, before damping.
-    information
-        (P, P).
+    at, point
+        Where the round linearised, and where it wants to go.
+    linear, solved
+        The linear model there, and what it says.
     part
-        Which part of the step was taken.
+        Which part of the step is taken.
     misfit
-        Root mean square of the residuals at the end, in units of the fields' sizes.
+        Root mean square of the residuals at `at`, in units of the fields' sizes.
     held
         Whether the prior was held, and only the noise tuned.
+    dt
+        Length of the steps in time.
+    fine
+        Whether they were fine enough.
     """
 
+    at: Point
     point: Point
-    tuned: Tuned
     linear: RestrictedLikelihood
-    step: Any
-    information: Any
+    solved: Solved
     part: float
     misfit: float
     held: bool
+    dt: float
+    fine: bool
+
+    @property
+    def tuned(self) -> Tuned:
+        """The prior's vector, and the evaluation there."""
+        return self.solved.tuned
+
+    @property
+    def step(self) -> np.ndarray:
+        """(P,) before damping."""
+        return np.asarray(self.solved.step)
+
+    @property
+    def information(self) -> np.ndarray:
+        """(P, P)."""
+        return np.asarray(self.tuned.at.information)
 
     @property
     def deviations(self) -> np.ndarray:
@@ -163,7 +192,12 @@ class Round(NamedTuple):
     @property
     def settled(self) -> bool:
         """Whether the step was next to nothing, as the data see it: weak directions may hide a strong one."""
-        return bool(self.step @ self.information @ self.step < SETTLED**2)
+        return bool(self.fine and not self.held and self.step @ self.information @ self.step < SETTLED**2)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the motion has left the numbers."""
+        return not (np.isfinite(self.misfit) and np.all(np.isfinite(self.point.parameters)))
 
 
 @dataclass(frozen=True)
@@ -174,64 +208,51 @@ class FlowTask:
     ----------
     windows, prior, domain
         The data, the prior, the box.
+    seen
+        The data, compressed onto the box's modes.
     scale, bounds
         Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
-    dt
-        Length of a step in time.
     slope
         (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
+    frozen
+        Whether the parameters are held where they are.
     """
 
     windows: Windows
     prior: Prior
     domain: Domain
+    seen: Seen
     scale: np.ndarray
     bounds: np.ndarray
-    dt: float
     slope: np.ndarray
+    frozen: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        windows: Windows,
+        prior: Prior,
+        domain: Domain,
+        theta: np.ndarray,
+        scale: np.ndarray,
+    ) -> FlowTask:
+        """Compress the data onto a box, for a prior that has about this vector."""
+        limits = windows.equation.bounds
+        bounds = np.array([limits[name] for name in windows.equation.parameters], float).reshape(-1, 2)
+        noise = float(np.exp(theta[-1]))
+        seen = jax.device_put(compressed(windows, domain.features.grid, noise))
+        return cls(windows, prior, domain, seen, scale, bounds, np.zeros(len(bounds)))
 
     @cached_property
     def level(self) -> np.ndarray:
         """(F,) square of every measured field's mean: the variance of an unknown constant; 0 for the others."""
         level = np.zeros(len(self.windows.state))
-        level[list(self.windows.measured)] = np.mean(self.windows.values, axis=(0, 1, 3)) ** 2
+        level[list(self.windows.measured)] = self.windows.means**2
         return level
 
     @cached_property
-    def path(self) -> Path:
-        """The way through all stops."""
-        return self.windows.path(self.dt)
-
-    @cached_property
-    def measured(self) -> Measured:
-        """The data as rows."""
-        windows = self.windows
-        known = None if windows.known is None else jnp.asarray(windows.known)
-        return Measured(
-            jnp.asarray(windows.scaled),
-            jnp.asarray(windows.weights),
-            jnp.asarray(windows.measured),
-            known,
-            jnp.asarray(float(windows.count)),
-        )
-
-    def predict(self, z: np.ndarray, parameters: np.ndarray, path: Path | None = None) -> np.ndarray:
-        """Weighted rows (W, R) of the predictions."""
-        latent = self.domain.latent(z)
-        return np.asarray(
-            predict_rows(
-                self.domain.program, self.measured, latent, jnp.asarray(parameters), path or self.path
-            )
-        )
-
-    def linearise(self, at: Point) -> RestrictedLikelihood:
-        """Return the linear model around a point, as a function of the prior's vector."""
-        latent, parameters = self.domain.latent(at.z), jnp.asarray(at.parameters)
-        data = linearise(self.domain.program, self.measured, latent, parameters, self.path)
-        return RestrictedLikelihood(self.prior, self.domain.features, self.level, data)
-
     def prior_bounds(self) -> np.ndarray:
-        """Bounds of the prior's vector in this box."""
+        """Bounds (H, 2) of the prior's vector in this box."""
         count = len(self.prior.latents)
         shortest, longest = (np.tile(v, (count, 1)) for v in (self.domain.shortest, self.domain.longest))
         bounds = bounds_of(self.prior, shortest, np.minimum(longest, self.windows.region.extent))
@@ -239,6 +260,23 @@ class FlowTask:
         bounds[-1, 0] = np.log(max(self.domain.quietest - self.windows.quiet, least))
         bounds[self.prior.is_variance] += 2 * np.log(self.windows.sizes)[:, None]
         return bounds
+
+    @property
+    def longest_step(self) -> float:
+        """Longest step in time: a few of them between the first and the last stop."""
+        return max(self.windows.span / FIRST_STEPS, 1e-300)
+
+    def path(self, dt: float) -> Path:
+        """Return the way through all stops, in steps of at most dt."""
+        return Path.through(self.windows.times, dt, MOST_GROWTH / max(self.windows.span, 1e-300))
+
+    def sweep(self, z: np.ndarray, parameters: np.ndarray, dt: float) -> Sweep:
+        """Linearise around a state and parameters."""
+        return sweep(self.domain.program, self.seen, self.domain.latent(z), parameters, self.path(dt))
+
+    def likelihood(self, data: Reduced) -> RestrictedLikelihood:
+        """Return a linear model as a function of the prior's vector."""
+        return RestrictedLikelihood.of(self.prior, self.domain.features, self.level, data)
 
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
@@ -250,13 +288,23 @@ class FlowTask:
 
     def lengths(self, at: Point) -> np.ndarray:
         """Lengths (F, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest."""
-        lengths = self.prior.lengths(at.theta)
-        relative = np.exp(at.theta[self.prior.is_variance]) / self.windows.sizes**2
+        lengths = self.prior.lengths(np.asarray(at.theta))
+        relative = np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.windows.sizes**2
         says = relative > NEGLIGIBLE
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
 
-    def round(self, at: Point, before: Round | None = None, *, hold: bool = False) -> Round:
-        """Linearise, tune, solve, and take as much of the step as lowers the true objective.
+    def tolerance(self, at: Point, misfit: float, *, cold: bool) -> float:
+        """Error of the steps in time that is accepted, as a norm over all values.
+
+        They need not be finer than what is still wrong otherwise.
+        """
+        values = np.sqrt(self.windows.count)
+        noise = STEP_ERROR * max(np.sqrt(self.noise(at)), UNEXPLAINED * misfit)
+        most = COLD_ERROR if cold else MOST_ERROR
+        return float(np.clip(max(noise, most * values if cold else 0.0), LEAST_ERROR * values, most * values))
+
+    def round(self, at: Point, dt: float, before: Round | None = None, *, hold: bool = False) -> Round:
+        """Linearise, tune, solve.
 
         With `hold` only the noise is tuned: far from the truth it has to take what wrong parameters cannot explain,
         or a prior that is free to be anything would.
@@ -264,68 +312,36 @@ class FlowTask:
         Steps that overshoot and come back, as they do where the noise lets the state bend, are relaxed by what the
         round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
         """
-        linear = self.linearise(at)
-        bounds = self.prior_bounds()
+        made = self.sweep(at.z, at.parameters, dt)
+        misfit = float(np.sqrt(np.asarray(made.misfit) / self.windows.count))
+        error = float(made.step_error) / 15
+        tolerance = self.tolerance(at, misfit, cold=hold)
+        bounds = self.prior_bounds
         if hold:
-            bounds[:-1] = np.clip(at.theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
-        tuned = tune(linear, at.theta, bounds)
-        spectrum, noise = linear.spectrum(tuned.theta), np.exp(tuned.theta[-1])
-        information = np.asarray(tuned.at.information)
-        # A proximal term: directions that the data do not see stay where they are.
-        towards = information @ np.asarray(tuned.at.estimate) - self.slope
-        step = np.linalg.solve(information + np.diag(1.0 / self.scale**2), towards)
-        mean, slope = (np.asarray(v) for v in posterior(linear.data, spectrum, jnp.asarray(noise)))
-        whole = 1.0 if before is None else _relaxed(before, step, information)
+            bounds = bounds.copy()
+            theta = np.asarray(at.theta)
+            bounds[:-1] = np.clip(theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
+        linear = self.likelihood(made.data)
+        solved = jax.tree.map(np.asarray, solve(linear, at, bounds, self.scale, self.slope))
+        step = np.zeros_like(solved.step) if self.frozen else solved.step
+        information = solved.tuned.at.information
+        whole = 1.0 if before is None or not before.fine else _relaxed(before, step, information)
         parameters = np.clip(at.parameters + whole * step, self.bounds[:, 0], self.bounds[:, 1])
-        goal = Point(mean - slope @ (parameters - at.parameters), parameters, tuned.theta)
-        share, point, misfit = self.towards(at, goal, np.asarray(spectrum))
-        return Round(point, tuned, linear, step, information, share * whole, misfit, hold)
+        goal = Point(solved.mean - solved.slope @ (parameters - at.parameters), parameters, solved.tuned.theta)
+        if self.frozen:
+            solved = solved._replace(step=step)
+        fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS
+        return Round(at, goal, linear, solved, whole, misfit, hold, self._next_step(dt, error, tolerance), fine)
 
-    def towards(self, at: Point, goal: Point, spectrum: np.ndarray) -> tuple[float, Point, float]:
-        """Go from a point towards another as far as that lowers the objective; return the share, the place, its misfit.
-
-        The objective is ‖y − φ(z; λ)‖² in units of the noise + zᵀS⁻¹z. State and parameters go together: far from the
-        truth the state that goes with the old parameters may be bent so far that it overflows.
-        """
-        noise = float(np.exp(goal.theta[-1]))
-        variance = noise if self.windows.known is None else noise + self.windows.known
-        held = np.maximum(spectrum, 1e-300)
-
-        def tried(share: float) -> tuple[Point, float, float]:
-            z = at.z + share * (goal.z - at.z)
-            parameters = at.parameters + share * (goal.parameters - at.parameters)
-            residual = self.windows.scaled - self.predict(z, parameters)
-            with np.errstate(over="ignore", invalid="ignore"):  # a state that overflows is not taken
-                merit = float(np.sum(residual**2 / variance)) + float(np.sum(z**2 / held))
-                misfit = float(np.sqrt(np.sum(residual**2) / self.windows.count))
-            return Point(z, parameters, goal.theta), merit, misfit
-
-        _, here, _ = tried(0.0)
-        explained = EXPLAINED * float(np.sqrt(self.windows.quiet + noise))
-        share = 1.0
-        point, merit, misfit = tried(share)
-        while share > SHORTEST and not (merit <= here + 1e-3 * abs(here) + 1.0 or misfit <= explained):
-            share /= 2
-            point, merit, misfit = tried(share)
-        return share, point, misfit
-
-    def fine_enough(self, at: Point, tolerance: float) -> float:
-        """Return the longest step in time, among halvings, whose error at the stops is below the tolerance.
-
-        Or the shortest that is affordable.
-        """
-        total = self.windows.span
-        # A state on the way may have asked for shorter steps than the one that it has led to.
-        dt = min(2 * self.dt, total / FIRST_STEPS)
-        coarse = self.predict(at.z, at.parameters, self.windows.path(dt))
-        most = MOST_WORK / at.z.shape[-1]
-        while 2 * total / dt <= most:
-            fine = self.predict(at.z, at.parameters, self.windows.path(dt / 2))
-            error = float(np.max(np.abs(fine - coarse)))
-            if error < 15 * tolerance:
-                return dt / 2 if error > tolerance else dt
-            coarse, dt = fine, dt / 2
-        return dt
+    def _next_step(self, dt: float, error: float, tolerance: float) -> float:
+        """Return the step in time that the error of this one suggests, for an order of four."""
+        if not np.isfinite(error):
+            return dt / 2
+        factor = SAFETY * (tolerance / max(error, 1e-300)) ** 0.25
+        wanted = dt * float(np.clip(factor, FINER, COARSER))
+        # Within these limits a step stays as it is: another one would only move the error of the steps about.
+        wanted = dt if dt < wanted < COARSER * dt else wanted
+        return float(np.clip(wanted, self.windows.span / MOST_STEPS, self.longest_step))
 
 
 def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
@@ -338,37 +354,59 @@ def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
 
 
 def run(
-    task: FlowTask, at: Point, say: Progress, most: int = MOST_ROUNDS, *, cold: bool = False
-) -> tuple[FlowTask, list[Round]]:
-    """Repeat rounds until the parameters settle, or the lengths leave what the box carries.
+    task: FlowTask, at: Point, dt: float, say: Progress, most: int = MOST_ROUNDS, *, cold: bool = False
+) -> list[Round]:
+    """Repeat rounds until the parameters settle, or the lengths leave what the box carries; return all that counted.
 
-    From a cold start the prior is held in the first round.
+    A step is judged by the next round: where it has not lowered the objective, with the prior's vector that it was made
+    with, half of it is tried. State and parameters go together: far from the truth the state that goes with the old
+    parameters may be bent so far that it overflows. From a cold start the prior is held in the first round.
     """
-    steps = task.dt
+    made: list[Round] = []
+    share, tried = 1.0, at
+    while len(made) < most:
+        say(f"round {len(made) + 1}")
+        before = made[-1] if made else None
+        now = task.round(tried, dt, before, hold=cold and before is None)
+        dt = now.dt
+        if not now.fine and not now.lost:
+            continue
+        if before is not None and not _lower(task, before, now) and share > SHORTEST:
+            share /= 2
+            tried = _between(before.at, before.point, share)
+            continue
+        share = 1.0
+        made.append(now)
+        if now.lost or now.settled or (not now.held and not task.carried(now.point)):
+            break
+        tried = now.point
+    return made
 
-    def advance(before: Round | None) -> Round:
-        nonlocal steps
-        point = at if before is None else before.point
-        first = cold and before is None
-        tolerance = COLD_ERROR if first else _tolerance(task.noise(point), before)
-        steps = replace(task, dt=steps).fine_enough(point, tolerance)
-        return replace(task, dt=steps).round(point, before, hold=first)
 
-    def ended(last: Round) -> bool:
-        lost = not np.all(np.isfinite(last.point.parameters)) or not np.isfinite(last.misfit)
-        return lost or (not last.held and (last.settled or not task.carried(last.point)))
-
-    made = rounds(advance, ended, most, say)
-    return replace(task, dt=steps), made
+def _between(one: Point, other: Point, share: float) -> Point:
+    """Return the point at a share of the way, with the other's prior."""
+    z = one.z + share * (other.z - one.z)
+    return Point(z, one.parameters + share * (other.parameters - one.parameters), other.theta)
 
 
-def _tolerance(noise: float, before: Round | None) -> float:
-    """Error of the steps in time that is accepted; they need not be finer than what is still wrong otherwise."""
-    unexplained = UNEXPLAINED * before.misfit if before else 0.0
-    return float(np.clip(TIME_ERROR * max(np.sqrt(noise), unexplained), LEAST_ERROR, MOST_ERROR))
+def _lower(task: FlowTask, before: Round, now: Round) -> bool:
+    """Whether a step has lowered the objective, or leaves nothing to explain."""
+    here, there = float(before.solved.merit), float(now.solved.merit_before)
+    noise = task.windows.quiet + float(np.exp(before.point.theta[-1]))
+    explained = now.misfit <= EXPLAINED * float(np.sqrt(noise))
+    return bool(np.isfinite(there) and (there <= here + 1e-3 * abs(here) + 1.0 or explained))
 
 
 # ---- what generalised least squares leaves out: log|K| depends on the parameters too --------------------
+
+
+@jax.jit
+def half_log_determinant(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
+    """½ log|K| of a linear model, up to a constant: with y = 0 and no fixed effects the evidence is that alone."""
+    data = linear.data
+    nothing = jnp.zeros((1, 1))
+    empty = data._replace(B=data.B[..., :0], y=jnp.zeros_like(data.y), rest=nothing)
+    return evidence(empty, linear.spectrum(theta), jnp.exp(theta[-1]))
 
 
 def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.ndarray]:
@@ -378,17 +416,12 @@ def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.
     −½ rᵀK⁻¹r − ½ log|K|. Generalised least squares moves along the first part alone; its stationary point moves by
     −C ∇(½ log|K|) when the second is there, C the covariance of λ.
     """
-    at, theta = last.point, last.tuned.theta
-    spectrum = last.linear.spectrum(theta)
-    noise = jnp.exp(theta[-1])
-    _, slope = (np.asarray(v) for v in posterior(last.linear.data, spectrum, noise))
+    at, theta = last.point, np.asarray(last.tuned.theta)
 
     def half_log(parameters: np.ndarray) -> float:
-        moved = Point(at.z - slope @ (parameters - at.parameters), parameters, theta)
-        data = task.linearise(moved).data
-        # With y = 0 and no fixed effects the evidence is the determinant alone, up to a constant.
-        empty = data._replace(B=data.B[..., :0], y=jnp.zeros_like(data.y), rest=jnp.zeros((1, 1)))
-        return float(evidence(empty, spectrum, noise))
+        z = at.z - last.solved.slope @ (parameters - at.parameters)
+        linear = task.likelihood(task.sweep(z, parameters, last.dt).data)
+        return float(half_log_determinant(linear, theta))
 
     middle = half_log(at.parameters)
     first, second = np.zeros(at.parameters.size), np.zeros(at.parameters.size)

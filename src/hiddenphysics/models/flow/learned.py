@@ -10,22 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hiddenphysics.equation import Equation
+from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
-from hiddenphysics.models.flow.path import (
-    MOST_GROWTH,
-    Latent,
-    Path,
-    Program,
-    linearised,
-    path_to,
-    predictions,
-)
+from hiddenphysics.models.flow.path import MOST_GROWTH, Latent, Path, Program, at_the_end, moved
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
-from hiddenphysics.spectral import Features, Gauge, Grid
+from hiddenphysics.spectral import Features, Gauge, Grid, seen_through, wave_matrix
 
 
 @dataclass(frozen=True)
@@ -67,12 +59,13 @@ class LearnedFlow:
         """Gather what the rounds have led to."""
         windows, theta, data = task.windows, last.tuned.theta, last.linear.data
         spectrum = last.linear.spectrum(theta)
+        noise = effective(spectrum, jnp.exp(theta[-1]), data.A)
         belief = Belief(
             np.asarray(data.A),
             np.asarray(data.B),
             np.asarray(data.rest)[:-1, :-1],
             np.asarray(spectrum),
-            float(effective(spectrum, jnp.exp(theta[-1]), data.A)),
+            float(noise),
             np.asarray(data.known),
             covariance,
         )
@@ -82,7 +75,7 @@ class LearnedFlow:
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
             span=windows.span,
-            dt=task.dt,
+            dt=last.dt,
             program=task.domain.program,
             features=task.domain.features,
             latent=task.domain.latent(last.point.z),
@@ -192,7 +185,7 @@ class LearnedFlow:
             dt=float(plain["dt"]),
             program=Program.of(equation, features),
             features=features,
-            latent=jax.tree.map(jnp.asarray, latent),
+            latent=latent,
             belief=Belief(
                 np.asarray(arrays["A"]),
                 np.asarray(arrays["B"]),
@@ -232,23 +225,44 @@ class LearnedFlow:
             raise DataError(f"Points of shape {points.shape} were given; (N, {dimensions}) is needed.")
         return points
 
-    def _path(self, window: int, points: np.ndarray, times: np.ndarray) -> Path:
-        """Return the way from a window's first stop through the times, with the leading axis of one window."""
+    def _path(self, window: int, times: np.ndarray) -> Path:
+        """Return the way from a window's first stop through the times, without the axis of windows."""
         stops = np.concatenate([self.windows[window : window + 1], times])
-        return Path(*(value[None] for value in path_to(stops, self._checked(points), self.dt, self._most)))
+        return Path(*(value[0] for value in Path.through(stops[None], self.dt, self._most)))
+
+    def _window_of(self, window: int, z: np.ndarray | None = None) -> Latent:
+        """Return one window's latent, or other amplitudes in its place, without the axis of windows."""
+        here = jax.tree.map(lambda part: np.asarray(part[window]), self.latent)
+        return here if z is None else here._replace(z=z)
 
     def _run(
         self, window: int, z: np.ndarray, parameters: np.ndarray, points: np.ndarray, times: np.ndarray
     ) -> np.ndarray:
-        here = self.latent.window(window)._replace(z=jnp.asarray(z[None]))
-        path = self._path(window, points, times)
-        return np.asarray(predictions(self.program, here, jnp.asarray(parameters), path))[0, 1:]
+        modes = moved(self.program, self._window_of(window, z), parameters, self._path(window, times))
+        modes = np.asarray(modes)[1 : 1 + len(times)]
+        return self._seen(self._checked(points), modes, None)
 
     def _linearised(
         self, window: int, points: np.ndarray, t: float, symbol: Symbol
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        path = self._path(window, points, np.array([t]))
-        value, A, B = linearised(
-            self.program, self.latent.window(window), jnp.asarray(self.parameters), path, symbol
+        """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields."""
+        path = self._path(window, np.array([t]))
+        fields = at_the_end(self.program, self._window_of(window), self.parameters, path)
+        known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
+        value, A, B = (
+            self._seen(points, np.asarray(part), known)
+            for part in (fields.modes, fields.in_state, fields.in_parameters)
         )
-        return np.asarray(value)[0, -1], np.asarray(A)[0, :, -1], np.asarray(B)[0, :, -1]
+        return value, A, B
+
+    @property
+    def _numbers(self) -> dict[str, float]:
+        return dict(zip(self.equation.parameters, self.parameters.tolist(), strict=True))
+
+    def _seen(self, points: np.ndarray, modes: np.ndarray, symbol: Symbol | None) -> np.ndarray:
+        """Values (…, N) of modes (…, *modes) at points."""
+        grid = self.features.grid
+        waves = np.asarray(wave_matrix(grid, points, np))
+        flat = modes.reshape(-1, *grid.modes_shape)
+        values = seen_through(waves, grid, flat, symbol, np)
+        return np.asarray(values).reshape(*modes.shape[: modes.ndim - len(grid.shape)], len(points))

@@ -1,7 +1,8 @@
-"""The equation's own flow as an observation model: values at scattered points and times, and their derivatives."""
+"""The way through the stops of a window: the equation's own flow, with its tangents beside it."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,11 +10,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Float
 
-from hiddenphysics.equation import Equation, evaluate, parameter
-from hiddenphysics.operators import Symbol
-from hiddenphysics.spectral import Features, Gauge, Motion, values_at
+from hiddenphysics.equation import Equation
+from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.spectral import Features, Gauge, Motion
 
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
@@ -52,14 +52,12 @@ class Program:
 
 
 class Path(NamedTuple):
-    """W windows of T stops with up to N points; a stop is reached from the one before in equal steps.
+    """W windows of T stops; a stop is reached from the one before in equal steps, an even number of them.
 
     Attributes
     ----------
     durations, steps, starts
-        (W, T) time to the stop, number of steps, time at which they begin; 0 for the first stop.
-    points
-        (W, T, N, D).
+        (W, T) time to the stop, number of steps, time at which they begin; 0 steps for the first stop.
     most
         Largest growth rate that is let happen, (W, T).
     """
@@ -67,13 +65,21 @@ class Path(NamedTuple):
     durations: Any
     steps: Any
     starts: Any
-    points: Any
     most: Any
 
-    def with_steps(self, dt: float) -> Path:
-        """Return the path with steps of about dt."""
-        counts = np.ceil(np.asarray(self.durations) / dt - 1e-9).astype(int)
-        return self._replace(steps=jnp.asarray(np.maximum(counts, np.asarray(self.durations) > 0)))
+    @classmethod
+    def through(cls, times: np.ndarray, dt: float, most: float) -> Path:
+        """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
+
+        Stops are padded to a rung: a window waits where nothing more is seen.
+        """
+        more = rung(times.shape[1]) - times.shape[1]
+        times = np.pad(times, ((0, 0), (0, more)), mode="edge")
+        durations = np.diff(times, axis=1, prepend=times[:, :1])
+        starts = np.concatenate([times[:, :1], times[:, :-1]], axis=1)
+        halves = np.ceil(durations / (2 * dt) - 1e-9).astype(int)
+        steps = 2 * np.maximum(halves, durations > 0)
+        return cls(durations, steps, starts, np.full(durations.shape, most))
 
 
 class Latent(NamedTuple):
@@ -85,82 +91,135 @@ class Latent(NamedTuple):
 
     def window(self, index: int) -> Latent:
         """Return one window, still with a leading axis."""
-        return jax.tree.map(lambda part: jnp.asarray(part[index : index + 1]), self)
+        return jax.tree.map(lambda part: np.asarray(part[index : index + 1]), self)
 
 
-def predict(
-    program: Program, latent: Latent, parameters: jax.Array, path: Path, symbol: Symbol | None = None
-) -> Float[jax.Array, "T F N"]:
-    """Values of all fields of the state at the stops of one window, from the latent at its first.
+class Along(NamedTuple):
+    """Fields at a stop of one window, as modes.
 
-    With a symbol, what that operator makes of them; its orders may hold parameters.
+    Attributes
+    ----------
+    modes
+        (F, *modes) of the state.
+    coarse
+        The same, moved in half as many steps: what tells the error of the steps.
+    in_state, in_parameters
+        (K, F, *modes) and (P, F, *modes) derivatives of the state in the latent and in the parameters.
+    """
+
+    modes: Any
+    coarse: Any
+    in_state: Any
+    in_parameters: Any
+
+
+def along(
+    program: Program,
+    latent: Latent,
+    parameters: jax.Array,
+    path: Path,
+    visit: Callable[[Any, Along, Any], Any],
+    carry: Any,
+    extra: Any,
+) -> Any:
+    """Fold `visit(carry, fields, extra)` over the stops of one window; only the fields at one stop exist at a time.
+
+    The motion is computed once, its tangents side by side: one for each feature and each parameter.
     """
     motion, features = program.on(latent.ends)
-    modes = features.to_modes(latent.z.reshape(len(program.state), -1), latent.gauge)
-    if symbol is not None:
-        numbers = {parameter(n): p for n, p in zip(program.equation.parameters, parameters, strict=True)}
-        symbol = symbol.evaluate(lambda order: evaluate(order, numbers, jnp))
+    names = program.equation.parameters
+
+    def to_modes(z: jax.Array) -> jax.Array:
+        return features.to_modes(z.reshape(len(program.state), -1), latent.gauge)
+
+    def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
+        return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
+
+    dt = path.durations / jnp.maximum(path.steps, 1)
+    by, in_by = _with_slopes(lambda at: jax.vmap(partial(weights, at))(dt, path.most), parameters)
+    by_coarse = jax.vmap(partial(weights, parameters))(2 * dt, path.most)
+
+    def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array) -> jax.Array:
+        return motion.step(modes, dict(zip(names, at, strict=True)), by, t)
+
+    def advance(now: Along, stop: Path, dt: jax.Array, by: Any, in_by: Any, by_coarse: Any) -> Along:
+        def fine(index: jax.Array, now: Along) -> Along:
+            t = stop.starts + index * dt
+
+            def column(tangent: jax.Array, unit: jax.Array, in_by: Any) -> jax.Array:
+                taken = partial(step, t=t)
+                return jax.jvp(taken, (now.modes, parameters, by), (tangent, unit, in_by))[1]
+
+            modes, push = jax.linearize(lambda modes: step(modes, parameters, by, t), now.modes)
+            return now._replace(
+                modes=modes,
+                in_state=jax.vmap(push)(now.in_state),
+                in_parameters=jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by),
+            )
+
+        def coarse(index: jax.Array, modes: jax.Array) -> jax.Array:
+            return step(modes, parameters, by_coarse, stop.starts + 2 * index * dt)
+
+        return jax.lax.fori_loop(0, stop.steps, fine, now)._replace(
+            coarse=jax.lax.fori_loop(0, stop.steps // 2, coarse, now.coarse)
+        )
+
+    def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
+        now, carry = state
+        stop, dt, by, in_by, by_coarse, extra = each
+        now = advance(now, stop, dt, by, in_by, by_coarse)
+        return (now, visit(carry, now, extra)), None
+
+    modes = to_modes(latent.z)
+    tangents = jax.vmap(to_modes)(jnp.eye(latent.z.size))
+    nothing = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
+    begin = (Along(modes, modes, tangents, nothing), carry)
+    # Slopes of the weights have the parameters in front; the scan goes over stops.
+    in_by = jax.tree.map(lambda part: jnp.swapaxes(part, 0, 1), in_by)
+    return jax.lax.scan(to_stop, begin, (path, dt, by, in_by, by_coarse, extra))[0][1]
+
+
+def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[Any, Any]:
+    """Return a function's value, and its derivatives in every entry of a vector, with that entry's axis in front."""
+    value, push = jax.linearize(function, at)
+    return value, jax.vmap(push)(jnp.eye(at.size))
+
+
+@partial(jax.jit, static_argnums=0)
+def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> jax.Array:
+    """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
+    motion, features = program.on(latent.ends)
+    numbers = dict(zip(program.equation.parameters, parameters, strict=True))
 
     def visit(modes: jax.Array, stop: Path) -> tuple[jax.Array, jax.Array]:
-        modes = _advance(motion, modes, parameters, stop)
-        return modes, values_at(motion.grid, modes, stop.points, symbol)
+        dt = stop.durations / jnp.maximum(stop.steps, 1)
+        by = motion.weights(numbers, dt, most=stop.most)
+        modes = jax.lax.fori_loop(
+            0, stop.steps, lambda i, now: motion.step(now, numbers, by, stop.starts + i * dt), modes
+        )
+        return modes, modes
 
+    modes = features.to_modes(latent.z.reshape(len(program.state), -1), latent.gauge)
     return jax.lax.scan(visit, modes, path)[1]
 
 
-def _advance(motion: Motion, modes: jax.Array, parameters: jax.Array, stop: Path) -> jax.Array:
-    numbers = dict(zip(motion.equation.parameters, parameters, strict=True))
-    dt = stop.durations / jnp.maximum(stop.steps, 1)
-    by = motion.weights(numbers, dt, most=stop.most)
-
-    def body(index: Any, now: jax.Array) -> jax.Array:
-        return motion.step(now, numbers, by, stop.starts + index * dt)
-
-    return jax.lax.fori_loop(0, stop.steps, body, modes)
+@partial(jax.jit, static_argnums=0)
+def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> Along:
+    """Fields at the last stop of one window, with their tangents; latent and path without the leading axis."""
+    motion, _ = program.on(latent.ends)
+    count, shape = latent.z.size, (len(program.state), *motion.grid.modes_shape)
+    nothing = Along(
+        *(
+            jnp.zeros((*front, *shape), complex)
+            for front in ((), (), (count,), (parameters.size,))
+        )
+    )
+    stops = jnp.zeros(path.durations.shape)
+    return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
 
 
 @partial(jax.jit, static_argnums=0)
-def predictions(
-    program: Program, latent: Latent, parameters: jax.Array, path: Path
-) -> Float[jax.Array, "W T F N"]:
-    """`predict` for every window."""
-    return jax.lax.map(lambda each: predict(program, each[0], parameters, each[1]), (latent, path))
-
-
-@partial(jax.jit, static_argnums=(0, 4))
-def linearised(
-    program: Program, latent: Latent, parameters: jax.Array, path: Path, symbol: Symbol | None = None
-) -> tuple[jax.Array, jax.Array, jax.Array]:
-    """Predictions (W, T, F, N) with their derivatives in z, (W, K, T, F, N), and in the parameters, (W, P, T, F, N).
-
-    Forward derivatives, one for each feature and parameter: the motion is computed once, its tangents side by side.
-    """
-
-    def one(each: tuple[Latent, Path]) -> tuple[jax.Array, jax.Array, jax.Array]:
-        latent, path = each
-
-        def value(z: jax.Array, at: jax.Array) -> jax.Array:
-            return predict(program, latent._replace(z=z), at, path, symbol)
-
-        z = latent.z
-        in_z = jax.vmap(lambda t: jax.jvp(lambda v: value(v, parameters), (z,), (t,))[1])
-        in_p = jax.vmap(lambda t: jax.jvp(lambda p: value(z, p), (parameters,), (t,))[1])
-        return value(z, parameters), in_z(jnp.eye(z.size)), in_p(jnp.eye(parameters.size))
-
-    return jax.lax.map(one, (latent, path))
-
-
-def path_to(times: np.ndarray, points: np.ndarray, dt: float, most: float) -> Path:
-    """Return one window's path from times[0] through all times, with the same points (N, D) at every stop."""
-    durations = np.diff(times, prepend=times[:1])
-    starts = np.concatenate([times[:1], times[:-1]])
-    places = np.broadcast_to(points, (len(times), *points.shape))
-    path = Path(durations, np.zeros(len(times), int), starts, places, np.full(len(times), most))
-    return Path(*map(jnp.asarray, path)).with_steps(dt)
-
-
-@partial(jax.jit, static_argnums=0)
-def fastest_growth(program: Program, ends: jax.Array, parameters: jax.Array) -> Float[jax.Array, ""]:
+def fastest_growth(program: Program, ends: jax.Array, parameters: jax.Array) -> jax.Array:
     """Largest growth rate of any wave on the grid, of equations whose linear part does not mix fields."""
     motion, _ = program.on(ends)
     return jnp.max(motion.symbol(dict(zip(program.equation.parameters, parameters, strict=True))).real)

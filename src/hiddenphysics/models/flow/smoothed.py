@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
+import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
-from hiddenphysics.learning import climb, tune
+from hiddenphysics.learning import tune
 from hiddenphysics.models.flow.domain import QUIETEST, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.windows import Windows
@@ -78,29 +80,30 @@ class Smoothed:
 
 def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
     """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search."""
-    region = windows.region
-    extent = region.extent
+    extent = windows.region.extent
     lengths = ladder(extent, windows.per_side)
-    features = choose(region, lengths[0], 0.1 * extent, COARSE_REACH)
+    features = choose(windows.box_region, lengths[0], 0.1 * extent, COARSE_REACH, periods=windows.periods)
     priors = [_single(windows, row, kernel) for kernel in kernels]
     flat = Envelope.flat(len(windows.times), len(extent))
-    coarse = _likelihood(windows, priors[0], row, features, flat)
-    rungs = [
+    rungs = np.stack([
         np.concatenate([[0.0], np.log(some), [np.log(noise)]])
         for some, noise in product(lengths, FIRST_NOISES)
-    ]
+    ])  # fmt: skip
+    losses = np.asarray(_losses(_likelihood(windows, priors[0], row, features, flat), rungs))
 
     def contest(guess: np.ndarray) -> Smoothed:
         # The ladder needs all lengths at once; from here on only those near the best one.
         shortest = np.maximum(np.exp(guess[1:-1]) / NEAR, lengths[0])
         longest = np.minimum(NEAR * np.exp(guess[1:-1]), 0.3 * extent)
-        features = choose(region, shortest, longest, FINE_REACH)
+        features = choose(windows.box_region, shortest, longest, FINE_REACH, periods=windows.periods)
         bounds = bounds_of(priors[0], shortest[None], extent[None])
 
         def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
             likelihood = _likelihood(windows, prior, row, features, envelope)
             tuned = tune(likelihood, start, bounds, FEW_STEPS)
-            return Smoothed(prior.latents[0][1], tuned.theta, -float(tuned.at.value), envelope)
+            return Smoothed(
+                prior.latents[0][1], np.asarray(tuned.theta), -float(tuned.at.value), envelope
+            )
 
         plain = fitted(priors[0], guess, flat)
         envelope = envelope_of(windows, row, plain, features)
@@ -110,7 +113,7 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
         tried += [fitted(prior, one.theta, one.envelope) for prior in priors[1:] for one in tuple(tried)]
         return max(tried, key=_evidence)
 
-    return climb(rungs, lambda theta: _loss(coarse, theta), contest)
+    return contest(rungs[np.argmin(np.where(np.isfinite(losses), losses, np.inf))])
 
 
 def _evidence(smoothed: Smoothed) -> float:
@@ -138,7 +141,7 @@ def envelope_of(windows: Windows, row: int, smoothed: Smoothed, features: Featur
     """Read off where the field, or the complex field that it is a part of, is large in the first stops of a window."""
     lengths = np.exp(smoothed.theta[1:-1])
     stops = min(FIRST_STOPS, windows.times.shape[1])
-    points = windows.points[:, :stops]
+    points = windows.dense.points[:, :stops]
     energy = np.zeros(points.shape[:3])
     for other in _partners(windows, row):
         z = states(windows, other, smoothed, features)[:, :stops]
@@ -166,7 +169,7 @@ def states(windows: Windows, row: int, smoothed: Smoothed, features: Features) -
     """Posterior mean of one measured field in every snapshot, as feature amplitudes (W, T, K), natural units."""
     prior = _single(windows, row, smoothed.kernel)
     likelihood = _likelihood(windows, prior, row, features, smoothed.envelope)
-    mean, _ = posterior(likelihood.data, likelihood.spectrum(smoothed.theta), jnp.exp(smoothed.theta[-1]))
+    mean, _ = posterior(likelihood.data, likelihood.spectrum(smoothed.theta), np.exp(smoothed.theta[-1]))
     size = windows.sizes[windows.measured[row]]
     return size * np.asarray(mean).reshape(*windows.times.shape, features.count)
 
@@ -174,11 +177,12 @@ def states(windows: Windows, row: int, smoothed: Smoothed, features: Features) -
 def evidence_at(windows: Windows, row: int, smoothed: Smoothed) -> Callable[[float], float]:
     """Log evidence of one field's snapshots as a function of the log noise variance, all else as smoothed."""
     lengths, extent = np.exp(smoothed.theta[1:-1]), windows.region.extent
-    features = choose(windows.region, lengths / NEAR, np.minimum(NEAR * lengths, 0.3 * extent), FINE_REACH)
+    longest = np.minimum(NEAR * lengths, 0.3 * extent)
+    features = choose(windows.box_region, lengths / NEAR, longest, FINE_REACH, periods=windows.periods)
     likelihood = _likelihood(
         windows, _single(windows, row, smoothed.kernel), row, features, smoothed.envelope
     )
-    return lambda noise: -_loss(likelihood, np.append(smoothed.theta[:-1], noise))
+    return lambda noise: -float(_losses(likelihood, np.append(smoothed.theta[:-1], noise)[None])[0])
 
 
 def bounds_of(prior: Prior, shortest: np.ndarray, longest: np.ndarray) -> np.ndarray:
@@ -197,23 +201,29 @@ def _single(windows: Windows, row: int, kernel: Kernel) -> Prior:
 def _likelihood(
     windows: Windows, prior: Prior, row: int, features: Features, envelope: Envelope
 ) -> RestrictedLikelihood:
+    dense = windows.dense
     count, stops = windows.times.shape
     each = [envelope.window(w) for w in range(count)]
     A = np.stack([
-        [one.basis(features, p)[0] for p in points] for one, points in zip(each, windows.points, strict=True)
+        [one.basis(features, p)[0] for p in points] for one, points in zip(each, dense.points, strict=True)
     ])  # fmt: skip
-    seen = windows.weights[:, :, row].reshape(count * stops, -1) > 0
+    seen = dense.weights[:, :, row].reshape(count * stops, -1) > 0
     A = A.reshape(count * stops, *A.shape[2:]) * seen[..., None]
-    y = (windows.values * windows.weights)[:, :, row].reshape(count * stops, -1)
-    valid = jnp.asarray(float(np.count_nonzero(seen)))
-    known = None if windows.errors is None else jnp.asarray(windows.errors[:, :, row].reshape(y.shape))
-    data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), valid, known)
-    return RestrictedLikelihood(prior, features, np.array([float(np.mean(y[seen])) ** 2]), data)
+    y = (dense.values * dense.weights)[:, :, row].reshape(count * stops, -1)
+    valid = np.asarray(float(np.count_nonzero(seen)))
+    known = None if dense.errors is None else dense.errors[:, :, row].reshape(y.shape)
+    data = reduce(A, np.zeros((*y.shape, 0)), y, valid, known)
+    return RestrictedLikelihood.of(prior, features, np.array([float(np.mean(y[seen])) ** 2]), data)
 
 
-def _loss(likelihood: RestrictedLikelihood, theta: np.ndarray) -> float:
-    value = float(evidence(likelihood.data, likelihood.spectrum(theta), jnp.exp(theta[-1])))
-    return value if np.isfinite(value) else np.inf
+@jax.jit
+def _losses(likelihood: RestrictedLikelihood, thetas: Float[jax.Array, "rungs H"]) -> jax.Array:
+    """Negative log evidence at several vectors."""
+
+    def loss(theta: jax.Array) -> jax.Array:
+        return evidence(likelihood.data, likelihood.spectrum(theta), jnp.exp(theta[-1]))
+
+    return jax.lax.map(loss, thetas)
 
 
 # ---- one noise for several fields --------------------
@@ -233,10 +243,10 @@ def with_common_noise(windows: Windows, smoothed: Sequence[Smoothed]) -> tuple[W
     shifts = 2 * np.log(sizes / largest)
     if _best(windows, smoothed, -shifts) <= _best(windows, smoothed, np.zeros(len(sizes))):
         return windows, list(smoothed)
-    counts = np.count_nonzero(windows.weights, axis=(0, 1, 3))
+    count = int(windows.counts.sum())
     moved = [
         replace(one, theta=_shifted(one.theta, shift), evidence=one.evidence - 0.5 * float(count * shift))
-        for one, shift, count in zip(smoothed, shifts, counts, strict=True)
+        for one, shift in zip(smoothed, shifts, strict=True)
     ]
     return windows.in_units(largest), moved
 
@@ -251,7 +261,7 @@ def _shifted(theta: np.ndarray, shift: float) -> np.ndarray:
 
 def _best(windows: Windows, smoothed: Sequence[Smoothed], offsets: np.ndarray) -> float:
     """Largest log evidence of all fields by themselves when their log noises differ by the offsets."""
-    least = np.log(QUIETEST[windows.points.shape[-1]])
+    least = np.log(QUIETEST[len(windows.equation.coordinates)])
     alone = np.array([one.theta[-1] for one in smoothed]) - offsets
     terms = [evidence_at(windows, row, smoothed[row]) for row in range(len(smoothed))]
 

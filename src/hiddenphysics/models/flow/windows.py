@@ -1,4 +1,4 @@
-"""The data of a fit as arrays: windows of stops, padded to one shape, in units of each field's size.
+"""The data of a fit: windows of stops, in units of each field's size.
 
 A long recording is cut into windows, each with a latent of its own: chaos forgets where it came from.
 """
@@ -7,16 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.models.flow.path import MOST_GROWTH, Path
+from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 FEWEST = 4
 """A snapshot with fewer points is not shared between two windows; both take it whole."""
+
+LONG = 8
+"""Gaps from which on a window is long: sharing its ends would tell it an eighth more at most."""
+
+NEGLIGIBLE_SIZE = 1e-3
+"""A field is taken to be no smaller than this part of the largest one: an imaginary part that is 0 has no size."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,25 @@ class Region:
 
 
 @dataclass(frozen=True)
+class Dense:
+    """The values of some windows side by side, padded to one shape; for few values.
+
+    Attributes
+    ----------
+    points, values, weights
+        (W, T, N, D), (W, T, G, N), (W, T, G, N) for the G measured fields; weights are 1/size of the field, 0 for
+        padding.
+    errors
+        (W, T, G, N) known variances of the values, in units of the field's; None where none is known.
+    """
+
+    points: np.ndarray
+    values: np.ndarray
+    weights: np.ndarray
+    errors: np.ndarray | None
+
+
+@dataclass(frozen=True)
 class Windows:
     """What is to be explained.
 
@@ -45,45 +70,72 @@ class Windows:
     ----------
     equation
         The equation, with its unknown parameters.
-    state, measured
-        Names of the F fields of the state, and the rows of those with data.
-    times
-        Of the stops of every window, (W, T).
-    points, values, weights
-        (W, T, N, D), (W, T, G, N), (W, T, G, N) for the G measured fields; weights are 1/size of the field, 0 for
-        padding.
-    errors
-        (W, T, G, N) known variances of the values, in units of the field's; None where none is known.
+    windows
+        The snapshots of every window.
     sizes
-        (F,) typical size of every field of the state, (G,) of which have data.
+        (F,) typical size of every field of the state, in units of which values are counted.
+    means
+        (G,) of the values of every measured field.
+    region
+        Where all data are.
+    quiet
+        Smallest known variance of a value, in units of the field's: no value is more exact than that.
+    periods
+        (D,) after which the fields repeat along each side; None along an open one.
     """
 
     equation: Equation
-    state: tuple[str, ...]
-    measured: tuple[int, ...]
-    times: np.ndarray
-    points: np.ndarray
-    values: np.ndarray
-    weights: np.ndarray
+    windows: tuple[Snapshots, ...]
     sizes: np.ndarray
-    errors: np.ndarray | None
+    means: np.ndarray
+    region: Region
+    quiet: float
+    periods: tuple[float | None, ...]
 
     @property
-    def region(self) -> Region:
-        """Where the data are."""
-        return Region.of(self.points.reshape(-1, self.points.shape[-1]))
+    def state(self) -> tuple[str, ...]:
+        """Names of the F fields of the state."""
+        return self.equation.system.state
+
+    @cached_property
+    def measured(self) -> tuple[int, ...]:
+        """Rows of the state that have data."""
+        return tuple(row for row, f in enumerate(self.state) if f in self.windows[0].fields)
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the G measured fields."""
+        return [self.state[row] for row in self.measured]
+
+    @property
+    def units(self) -> np.ndarray:
+        """(G,) sizes of the measured fields."""
+        return self.sizes[list(self.measured)]
+
+    @cached_property
+    def times(self) -> np.ndarray:
+        """Of the stops of every window, (W, T); a shorter window waits at its last stop."""
+        longest = max(len(window) for window in self.windows)
+        return np.stack([np.pad(w.times, (0, longest - len(w)), mode="edge") for w in self.windows])
+
+    @cached_property
+    def counts(self) -> np.ndarray:
+        """(W, T) points of every stop, 0 where there is none."""
+        counts = np.zeros(self.times.shape, int)
+        for w, window in enumerate(self.windows):
+            counts[w, : len(window)] = [len(s) for s in window]
+        return counts
 
     @property
     def per_side(self) -> float:
         """Points of the smallest snapshot along one side, were they on a grid."""
-        counts = np.count_nonzero(self.weights[:, :, 0], axis=-1)
-        fewest = float(np.min(counts[counts > 0]))
-        return max(fewest, 2.0) ** (1.0 / self.points.shape[-1])
+        fewest = float(np.min(self.counts[self.counts > 0]))
+        return max(fewest, 2.0) ** (1.0 / len(self.equation.coordinates))
 
     @property
     def count(self) -> int:
         """Number of values."""
-        return int(np.count_nonzero(self.weights))
+        return int(self.counts.sum()) * len(self.measured)
 
     @property
     def span(self) -> float:
@@ -91,72 +143,114 @@ class Windows:
         return float(np.ptp(self.times, axis=1).max())
 
     @property
-    def scaled(self) -> np.ndarray:
-        """Values in units of their field's size, (W, T·G·N)."""
-        return np.asarray((self.values * self.weights).reshape(len(self.values), -1))
+    def known_errors(self) -> bool:
+        """Whether some values come with a known deviation."""
+        return any(s.stds for window in self.windows for s in window)
 
     @property
-    def known(self) -> np.ndarray | None:
-        """Known variances of the rows of `scaled`, (W, T·G·N)."""
-        return None if self.errors is None else self.errors.reshape(len(self.errors), -1)
-
-    @property
-    def quiet(self) -> float:
-        """Smallest known variance of a value, in units of the field's: no value is more exact than that."""
-        return 0.0 if self.errors is None else float(np.min(self.errors[self.weights > 0]))
+    def box_region(self) -> Region:
+        """Where the data are, or along a side that repeats all of it."""
+        high = [
+            low + period if period is not None else end
+            for low, end, period in zip(self.region.low, self.region.high, self.periods, strict=True)
+        ]
+        return Region(self.region.low, np.array(high))
 
     def in_units(self, size: float) -> Windows:
         """Return the same data with every measured field in units of this size."""
-        mine = np.array(self.measured)
+        mine = list(self.measured)
         sizes = self.sizes.copy()
-        factor = self.sizes[mine, None] / size
         sizes[mine] = size
-        errors = None if self.errors is None else self.errors * factor**2
-        return replace(self, weights=self.weights * factor, sizes=sizes, errors=errors)
+        return replace(self, sizes=sizes, quiet=self.quiet * float(np.min(self.units / size)) ** 2)
 
-    def path(self, dt: float) -> Path:
-        """Return the way through all stops, in steps of about dt."""
-        durations = np.diff(self.times, axis=1, prepend=self.times[:, :1])
-        starts = np.concatenate([self.times[:, :1], self.times[:, :-1]], axis=1)
-        most = np.full(durations.shape, MOST_GROWTH / max(self.span, 1e-300))
-        path = Path(durations, np.zeros(durations.shape, int), starts, self.points, most)
-        return Path(*map(jnp.asarray, path)).with_steps(dt)
+    def of(self, windows: Sequence[Snapshots]) -> Windows:
+        """Return other windows, or parts of these, in the same units."""
+        return replace(self, windows=tuple(windows))
+
+    @cached_property
+    def dense(self) -> Dense:
+        """All values side by side; shorter snapshots are padded with points of weight 0."""
+        shape, longest = self.times.shape, rung(self.counts.max())
+        names, dimensions = self.names, len(self.equation.coordinates)
+        points = np.zeros((*shape, longest, dimensions))
+        values, weights = np.zeros((*shape, len(names), longest)), np.zeros((*shape, len(names), longest))
+        errors = np.zeros_like(values)
+        for w, window in enumerate(self.windows):
+            for t, snapshot in enumerate(window):
+                n = len(snapshot)
+                points[w, t, :n] = snapshot.points
+                points[w, t, n:] = snapshot.points[:1]
+                for g, (f, size) in enumerate(zip(names, self.units, strict=True)):
+                    values[w, t, g, :n] = snapshot[f]
+                    weights[w, t, g, :n] = 1.0 / size
+                    errors[w, t, g, :n] = (snapshot.stds.get(f, 0.0) / size) ** 2
+            points[w, len(window) :] = points[w, len(window) - 1]
+        return Dense(points, values, weights, errors if errors.any() else None)
 
 
-def gathered(equation: Equation, windows: Sequence[Snapshots]) -> Windows:
-    """Gather windows; shorter snapshots and shorter windows are padded with points of weight 0."""
+def gathered(
+    equation: Equation, windows: Sequence[Snapshots], periods: Sequence[float | None] | None = None
+) -> Windows:
+    """Gather windows; one pass over the data tells sizes, means and the region."""
     state = equation.system.state
-    fields = windows[0].fields
-    measured = tuple(state.index(f) for f in state if f in fields)
-    names = [state[row] for row in measured]
-    longest = max(len(s) for window in windows for s in window)
-    shape = (len(windows), max(len(window) for window in windows))
-    dimensions = len(equation.coordinates)
-    points = np.zeros((*shape, longest, dimensions))
-    values, weights = np.zeros((*shape, len(names), longest)), np.zeros((*shape, len(names), longest))
-    errors = np.zeros_like(values)
-    everything = {f: np.concatenate([s[f] for window in windows for s in window]) for f in names}
-    size = {f: float(np.std(v)) for f, v in everything.items()}
+    names = [f for f in state if f in windows[0].fields]
+    pieces = _Totals(names)
+    for window in windows:
+        for snapshot in window:
+            for piece in snapshot.chunks():
+                pieces.add(piece)
+    size = pieces.sizes
     largest = max(size.values())
-    size = {f: max(s, 1e-3 * largest) for f, s in size.items()}
-    for w, window in enumerate(windows):
-        for t, snapshot in enumerate(window):
-            n = len(snapshot)
-            points[w, t, :n] = snapshot.points
-            points[w, t, n:] = snapshot.points[:1]
-            for g, f in enumerate(names):
-                values[w, t, g, :n] = snapshot[f]
-                weights[w, t, g, :n] = 1.0 / size[f]
-                errors[w, t, g, :n] = (snapshot.stds.get(f, 0.0) / size[f]) ** 2
-        # A shorter window waits at its last stop, where nothing more is seen.
-        points[w, len(window) :] = points[w, len(window) - 1]
-    times = np.stack([np.pad(w.times, (0, shape[1] - len(w)), mode="edge") for w in windows])
-    span = float(np.mean(np.diff(times, axis=1))) if shape[1] > 1 else 1.0
+    size = {f: max(s, NEGLIGIBLE_SIZE * largest) for f, s in size.items()}
+    gaps = np.concatenate([np.diff(window.times) for window in windows])
+    span = float(np.mean(gaps)) if gaps.size else 1.0
     # A time derivative without data is about as large as its field over the time between snapshots.
     sizes = np.array([size[f] if f in size else size[equation.system.source(f)] / span for f in state])
+    least = [pieces.least[f] / size[f] ** 2 for f in names]
     return Windows(
-        equation, state, measured, times, points, values, weights, sizes, errors if errors.any() else None
+        equation,
+        tuple(windows),
+        sizes,
+        np.array([pieces.means[f] for f in names]),
+        Region(pieces.low, pieces.high),
+        float(min(least)),
+        tuple(periods) if periods is not None else (None,) * len(equation.coordinates),
     )
+
+
+class _Totals:
+    """Sums over all values, gathered piece by piece around the first value: no digits are lost to a large mean."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.count = 0
+        self.low, self.high = np.array(np.inf), np.array(-np.inf)
+        self.origin: dict[str, float] = {}
+        self.sums, self.squares = dict.fromkeys(names, 0.0), dict.fromkeys(names, 0.0)
+        self.least = dict.fromkeys(names, np.inf)
+
+    def add(self, piece: Snapshot) -> None:
+        """Take a piece into account."""
+        self.count += len(piece)
+        self.low = np.minimum(self.low, piece.points.min(axis=0))
+        self.high = np.maximum(self.high, piece.points.max(axis=0))
+        for f in self.names:
+            away = piece[f] - self.origin.setdefault(f, float(piece[f][0]))
+            self.sums[f] += float(away.sum())
+            self.squares[f] += float(away @ away)
+            known = piece.stds.get(f)
+            self.least[f] = min(self.least[f], 0.0 if known is None else float(known.min()) ** 2)
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Of every field."""
+        return {f: self.origin[f] + self.sums[f] / self.count for f in self.names}
+
+    @property
+    def sizes(self) -> dict[str, float]:
+        """Standard deviations of every field."""
+        away = {f: self.sums[f] / self.count for f in self.names}
+        return {f: float(np.sqrt(max(self.squares[f] / self.count - away[f] ** 2, 0.0))) for f in self.names}
 
 
 def gap_counts(snapshots: int, fewest: int) -> Iterator[int]:
@@ -174,12 +268,16 @@ def gap_counts(snapshots: int, fewest: int) -> Iterator[int]:
 def windows_of(snapshots: Snapshots, gaps: int) -> list[Snapshots]:
     """Cut into windows of so many gaps, the last one perhaps shorter.
 
-    The snapshot at which one window ends and the next begins is shared: each takes every other point of it, so that no
-    value is used twice and the evidence of every cut is that of the same data.
+    No value is used twice, and the evidence of every cut is that of the same data: of short windows the snapshot at
+    which one ends and the next begins is shared, each takes every other point of it; long windows, for which a gap
+    more or less says nothing, follow one another.
     """
     windows: list[Snapshots] = []
     every = list(snapshots)
     last = len(every) - 1
+    if LONG <= gaps < last:
+        pieces = -(-len(every) // (gaps + 1))
+        return [Snapshots(every[part[0] : part[-1] + 1]) for part in np.array_split(np.arange(len(every)), pieces)]
     for first in range(0, last, gaps):
         end = min(first + gaps, last)
         begins = every[first] if first == 0 else _half(every[first], 1)

@@ -1,0 +1,195 @@
+"""Every snapshot compressed once onto the modes that a grid carries: after that nothing depends on its points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.linalg import qr
+
+from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.flow.windows import Windows
+from hiddenphysics.snapshots import Snapshot
+from hiddenphysics.spectral import Grid, wave_matrix
+
+CHUNK = 16384
+"""Points that are compressed at once: their waves take some tens of megabytes."""
+
+TOGETHER = 1_000_000
+"""Numbers in the waves of a snapshot up to which it is compressed at once, all stops at the same points together."""
+
+
+class Seen(NamedTuple):
+    """The values at all stops, as rows of matrices on the modes of a grid.
+
+    A snapshot y = E û + ε sees the modes through E; with more values than modes, E = Q R, Qᵀy carries all that any state
+    can explain, and of the rest only its length is needed. Rows with weights of their own are weighted before.
+
+    Attributes
+    ----------
+    waves
+        (U, r, 2m) R, or E itself where there are fewer values than modes, for U different sets of points; it acts on
+        the real and then the imaginary parts of m modes. The last one is 0: nothing is seen.
+    which
+        (W, T) the set of points at every stop.
+    values
+        (W, T, G, r), in units of their fields' sizes.
+    scale, fields
+        (G,) 1/size of the measured fields, and their rows in the state.
+    known
+        (W, T, G, r) known variances of rows; 0 where values have been weighted, or nothing is known.
+    rest
+        Sum of squares of the values that no mode can explain.
+    count
+        Number of values.
+    stretch
+        Σ log of the weights that values were given: log density of the values less that of the rows.
+    """
+
+    waves: Any
+    which: Any
+    values: Any
+    scale: Any
+    fields: Any
+    known: Any
+    rest: Any
+    count: Any
+    stretch: Any
+
+    def rows(self, modes: jax.Array, which: jax.Array) -> jax.Array:
+        """Values (…, G·r) that modes (…, F, *modes) make at a stop."""
+        flat = modes.reshape(*modes.shape[: modes.ndim - self._axes(modes)], -1)
+        parts = jnp.concatenate([flat.real, flat.imag], axis=-1)
+        seen = jnp.take(parts, self.fields, axis=-2) * self.scale[:, None]
+        made = seen @ self.waves[which].T
+        return made.reshape(*made.shape[:-2], -1)
+
+    def _axes(self, modes: jax.Array) -> int:
+        """Return how many trailing axes of an array belong to the modes of one field."""
+        size, axes = 1, 0
+        while size < self.waves.shape[-1] // 2:
+            axes += 1
+            size *= modes.shape[-axes]
+        return axes
+
+
+def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
+    """Compress all snapshots; `noise` is the variance, in units of the fields', that known errors are weighted by."""
+    modes = int(np.prod(grid.modes_shape))
+    largest, exact = windows.counts.max(), 2 * modes
+    rows = rung(largest) if largest <= exact else exact
+    weighted = windows.known_errors and largest > exact
+    count, stops = windows.times.shape
+    shape = (count, rung(stops), len(windows.measured), rows)
+    values, known = np.zeros(shape), np.zeros(shape)
+    which = np.full(shape[:2], -1)
+    sets: list[np.ndarray] = []
+    rest, stretch = 0.0, 0.0
+    for places in _same_points(windows):
+        snapshots = [windows.windows[w][t] for w, t in places]
+        small = len(snapshots[0]) <= rows
+        if small:
+            matrix = np.zeros((rows, exact))
+            matrix[: len(snapshots[0])] = _waves(grid, snapshots[0].points)
+            for (w, t), snapshot in zip(places, snapshots, strict=True):
+                values[w, t, :, : len(snapshot)] = _values(windows, snapshot)
+                known[w, t, :, : len(snapshot)] = _known(windows, snapshot)
+        else:
+            matrix, made, left, weights = _compress(windows, grid, snapshots, noise if weighted else None)
+            rest, stretch = rest + left, stretch + weights
+            for (w, t), one in zip(places, made, strict=True):
+                values[w, t] = one
+        for w, t in places:
+            which[w, t] = len(sets)
+        sets.append(matrix)
+    # Stops that stand for nothing see nothing.
+    nothing = rung(len(sets) + 1)
+    which[which < 0] = nothing - 1
+    waves = np.zeros((nothing, rows, exact))
+    waves[: len(sets)] = sets
+    return Seen(
+        waves,
+        which,
+        values,
+        1.0 / windows.units,
+        np.array(windows.measured),
+        known,
+        np.asarray(rest),
+        np.asarray(float(windows.count)),
+        np.asarray(stretch),
+    )
+
+
+def _same_points(windows: Windows) -> Iterator[list[tuple[int, int]]]:
+    """Yield lists of stops (window, stop) whose snapshots have the same points, and no errors of their own."""
+    lists: list[list[tuple[int, int]]] = []
+    leaders: list[Snapshot] = []
+    for w, window in enumerate(windows.windows):
+        for t, snapshot in enumerate(window):
+            # A recording on a fixed grid has few sets of points, and the last one is the likeliest.
+            for at in range(len(leaders) - 1, max(len(leaders) - 4, -1), -1):
+                if _alike(leaders[at], snapshot):
+                    lists[at].append((w, t))
+                    break
+            else:
+                leaders.append(snapshot)
+                lists.append([(w, t)])
+    yield from lists
+
+
+def _alike(one: Snapshot, other: Snapshot) -> bool:
+    if one.stds or other.stds or len(one) != len(other) or len(one) > TOGETHER:
+        return False
+    return one.points is other.points or np.array_equal(one.points, other.points)
+
+
+def _waves(grid: Grid, points: np.ndarray) -> np.ndarray:
+    """(N, 2m) what real and imaginary parts of m modes make at points."""
+    waves = np.asarray(wave_matrix(grid, points, np))
+    kept = grid.kept.ravel() > 0
+    return np.concatenate([waves.real * kept, -waves.imag * kept], axis=1)
+
+
+def _values(windows: Windows, snapshot: Snapshot) -> np.ndarray:
+    """(G, N) in units of the fields."""
+    return np.stack([snapshot[f] / size for f, size in zip(windows.names, windows.units, strict=True)])
+
+
+def _known(windows: Windows, snapshot: Snapshot) -> np.ndarray:
+    """(G, N) known variances in units of the fields."""
+    nothing = np.zeros(len(snapshot))
+    return np.stack([
+        (snapshot.stds.get(f, nothing) / size) ** 2
+        for f, size in zip(windows.names, windows.units, strict=True)
+    ])  # fmt: skip
+
+
+def _compress(
+    windows: Windows, grid: Grid, snapshots: list[Snapshot], noise: float | None
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Return R (r, 2m), the values (S, G, r) of S snapshots at the same points, what is left, and Σ log weights.
+
+    Where values have errors of their own these are those of the first field: one R serves all.
+    """
+    columns = 2 * int(np.prod(grid.modes_shape))
+    fields = len(windows.measured)
+    if noise is None and (len(snapshots) > 1 or len(snapshots[0]) * columns <= TOGETHER):
+        Q, R = qr(_waves(grid, snapshots[0].points), mode="economic", check_finite=False)
+        y = np.concatenate([_values(windows, s) for s in snapshots]).T
+        made = Q.T @ y
+        left = float(np.sum((y - Q @ made) ** 2))
+        return R, made.T.reshape(len(snapshots), fields, -1), left, 0.0
+    triangle = np.zeros((0, columns + fields))
+    stretch = 0.0
+    for piece in snapshots[0].chunks(CHUNK):
+        rows = np.concatenate([_waves(grid, piece.points), _values(windows, piece).T], axis=1)
+        if noise is not None:
+            weights = np.sqrt(noise / (noise + _known(windows, piece)[0]))
+            rows *= weights[:, None]
+            stretch += fields * float(np.sum(np.log(weights)))
+        triangle = qr(np.concatenate([triangle, rows]), mode="r", check_finite=False)[0][: columns + fields]
+    left = float(np.sum(triangle[columns:, columns:] ** 2))
+    return triangle[:columns, :columns], triangle[:columns, columns:].T[None], left, stretch
