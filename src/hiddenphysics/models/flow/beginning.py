@@ -81,7 +81,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
             smooth(windows, row, KERNELS[len(windows.equation.coordinates)] if given is None else (given,))
         )
     windows, smoothed = with_common_noise(windows, smoothed)
-    prior, theta = _joined(windows, smoothed, kernels)
+    prior, theta = joined(windows, smoothed, kernels)
     envelopes = [
         smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
     ]
@@ -197,7 +197,7 @@ def _root(windows: Windows, row: int) -> int:
     return row
 
 
-def _joined(
+def joined(
     windows: Windows, smoothed: list[Smoothed], kernels: Mapping[str, Kernel]
 ) -> tuple[Prior, np.ndarray]:
     """Put the fields' priors together; a time derivative takes its field's, with its own size."""

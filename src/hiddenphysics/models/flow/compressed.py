@@ -25,8 +25,8 @@ TOGETHER = 1_000_000
 class Seen(NamedTuple):
     """The values at all stops, as rows of matrices on the modes of a grid.
 
-    A snapshot y = E û + ε sees the modes through E; with more values than modes, E = Q R, Qᵀy carries all that any state
-    can explain, and of the rest only its length is needed. Rows with weights of their own are weighted before.
+    A snapshot y = E û + ε sees the modes through E; with more values than modes, E = Q R, Qᵀy carries all that any
+    state can explain, and of the rest only its length is needed. Values with known errors are weighted before.
 
     Attributes
     ----------
@@ -42,9 +42,9 @@ class Seen(NamedTuple):
     known
         (W, T, G, r) known variances of rows; 0 where values have been weighted, or nothing is known.
     rest
-        Sum of squares of the values that no mode can explain.
+        (W, T) sums of squares of the values that no mode can explain.
     count
-        Number of values.
+        (W, T) numbers of values.
     stretch
         Σ log of the weights that values were given: log density of the values less that of the rows.
     """
@@ -87,7 +87,7 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     values, known = np.zeros(shape), np.zeros(shape)
     which = np.full(shape[:2], -1)
     sets: list[np.ndarray] = []
-    rest, stretch = 0.0, 0.0
+    rest, stretch = np.zeros(shape[:2]), 0.0
     for places in _same_points(windows):
         snapshots = [windows.windows[w][t] for w, t in places]
         small = len(snapshots[0]) <= rows
@@ -99,12 +99,14 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
                 known[w, t, :, : len(snapshot)] = _known(windows, snapshot)
         else:
             matrix, made, left, weights = _compress(windows, grid, snapshots, noise if weighted else None)
-            rest, stretch = rest + left, stretch + weights
-            for (w, t), one in zip(places, made, strict=True):
-                values[w, t] = one
+            stretch += weights
+            for (w, t), one, alone in zip(places, made, left, strict=True):
+                values[w, t], rest[w, t] = one, alone
         for w, t in places:
             which[w, t] = len(sets)
         sets.append(matrix)
+    counts = np.zeros(shape[:2])
+    counts[:, :stops] = windows.counts * len(windows.measured)
     # Stops that stand for nothing see nothing.
     nothing = rung(len(sets) + 1)
     which[which < 0] = nothing - 1
@@ -117,8 +119,8 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         1.0 / windows.units,
         np.array(windows.measured),
         known,
-        np.asarray(rest),
-        np.asarray(float(windows.count)),
+        rest,
+        counts,
         np.asarray(stretch),
     )
 
@@ -169,8 +171,8 @@ def _known(windows: Windows, snapshot: Snapshot) -> np.ndarray:
 
 def _compress(
     windows: Windows, grid: Grid, snapshots: list[Snapshot], noise: float | None
-) -> tuple[np.ndarray, np.ndarray, float, float]:
-    """Return R (r, 2m), the values (S, G, r) of S snapshots at the same points, what is left, and Σ log weights.
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+    """Return R (r, 2m), the values (S, G, r) of S snapshots at the same points, what is left (S,), and Σ log weights.
 
     Where values have errors of their own these are those of the first field: one R serves all.
     """
@@ -180,7 +182,7 @@ def _compress(
         Q, R = qr(_waves(grid, snapshots[0].points), mode="economic", check_finite=False)
         y = np.concatenate([_values(windows, s) for s in snapshots]).T
         made = Q.T @ y
-        left = float(np.sum((y - Q @ made) ** 2))
+        left = np.sum((y - Q @ made) ** 2, axis=0).reshape(len(snapshots), fields).sum(axis=1)
         return R, made.T.reshape(len(snapshots), fields, -1), left, 0.0
     triangle = np.zeros((0, columns + fields))
     stretch = 0.0
@@ -191,5 +193,5 @@ def _compress(
             rows *= weights[:, None]
             stretch += fields * float(np.sum(np.log(weights)))
         triangle = qr(np.concatenate([triangle, rows]), mode="r", check_finite=False)[0][: columns + fields]
-    left = float(np.sum(triangle[columns:, columns:] ** 2))
+    left = np.sum(triangle[columns:, columns:] ** 2)[None]
     return triangle[:columns, :columns], triangle[:columns, columns:].T[None], left, stretch

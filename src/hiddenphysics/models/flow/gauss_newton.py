@@ -216,6 +216,8 @@ class FlowTask:
         (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
     frozen
         Whether the parameters are held where they are.
+    horizon
+        Stops of every window that take part; None for all.
     """
 
     windows: Windows
@@ -226,6 +228,7 @@ class FlowTask:
     bounds: np.ndarray
     slope: np.ndarray
     frozen: bool = False
+    horizon: int | None = None
 
     @classmethod
     def of(
@@ -268,7 +271,13 @@ class FlowTask:
 
     def path(self, dt: float) -> Path:
         """Return the way through all stops, in steps of at most dt."""
-        return Path.through(self.windows.times, dt, MOST_GROWTH / max(self.windows.span, 1e-300))
+        most = MOST_GROWTH / max(self.windows.span, 1e-300)
+        return Path.through(self.windows.times, dt, most, self.horizon)
+
+    @property
+    def count(self) -> int:
+        """Number of values that take part."""
+        return int(self.windows.counts[:, : self.horizon].sum()) * len(self.windows.measured)
 
     def sweep(self, z: np.ndarray, parameters: np.ndarray, dt: float) -> Sweep:
         """Linearise around a state and parameters."""
@@ -298,7 +307,7 @@ class FlowTask:
 
         They need not be finer than what is still wrong otherwise.
         """
-        values = np.sqrt(self.windows.count)
+        values = np.sqrt(self.count)
         noise = STEP_ERROR * max(np.sqrt(self.noise(at)), UNEXPLAINED * misfit)
         most = COLD_ERROR if cold else MOST_ERROR
         return float(np.clip(max(noise, most * values if cold else 0.0), LEAST_ERROR * values, most * values))
@@ -313,7 +322,7 @@ class FlowTask:
         round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
         """
         made = self.sweep(at.z, at.parameters, dt)
-        misfit = float(np.sqrt(np.asarray(made.misfit) / self.windows.count))
+        misfit = float(np.sqrt(np.asarray(made.misfit) / self.count))
         error = float(made.step_error) / 15
         tolerance = self.tolerance(at, misfit, cold=hold)
         bounds = self.prior_bounds

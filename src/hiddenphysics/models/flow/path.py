@@ -60,26 +60,31 @@ class Path(NamedTuple):
         (W, T) time to the stop, number of steps, time at which they begin; 0 steps for the first stop.
     most
         Largest growth rate that is let happen, (W, T).
+    visited
+        (W, T) whether the path gets there, and looks.
     """
 
     durations: Any
     steps: Any
     starts: Any
     most: Any
+    visited: Any
 
     @classmethod
-    def through(cls, times: np.ndarray, dt: float, most: float) -> Path:
+    def through(cls, times: np.ndarray, dt: float, most: float, horizon: int | None = None) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
 
-        Stops are padded to a rung: a window waits where nothing more is seen.
+        Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
+        window are visited.
         """
-        more = rung(times.shape[1]) - times.shape[1]
-        times = np.pad(times, ((0, 0), (0, more)), mode="edge")
+        count = times.shape[1]
+        times = np.pad(times, ((0, 0), (0, rung(count) - count)), mode="edge")
         durations = np.diff(times, axis=1, prepend=times[:, :1])
         starts = np.concatenate([times[:, :1], times[:, :-1]], axis=1)
+        visited = np.broadcast_to(np.arange(times.shape[1]) < (horizon or count), times.shape)
         halves = np.ceil(durations / (2 * dt) - 1e-9).astype(int)
-        steps = 2 * np.maximum(halves, durations > 0)
-        return cls(durations, steps, starts, np.full(durations.shape, most))
+        steps = 2 * np.maximum(halves, durations > 0) * visited
+        return cls(durations, steps, starts, np.full(durations.shape, most), visited)
 
 
 class Latent(NamedTuple):

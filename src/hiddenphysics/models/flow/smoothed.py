@@ -78,8 +78,11 @@ class Smoothed:
     envelope: Envelope
 
 
-def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
-    """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search."""
+def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool = False) -> Smoothed:
+    """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search.
+
+    With `even` the field is taken to be as large and as fine everywhere: of many snapshots each is a different one.
+    """
     extent = windows.region.extent
     lengths = ladder(extent, windows.per_side)
     features = choose(windows.box_region, lengths[0], 0.1 * extent, COARSE_REACH, periods=windows.periods)
@@ -106,6 +109,9 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel]) -> Smoothed:
             )
 
         plain = fitted(priors[0], guess, flat)
+        if even:
+            tried = [plain, *(fitted(prior, plain.theta, flat) for prior in priors[1:])]
+            return max(tried, key=_evidence)
         envelope = envelope_of(windows, row, plain, features)
         tried = [plain, fitted(priors[0], plain.theta, envelope)]
         if len(extent) == 1 and np.exp(tried[-1].theta[-1]) > NOISY:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from hiddenphysics.gaussian import Reduced, fold, unfold
 from hiddenphysics.models.flow.compressed import Seen
@@ -24,11 +25,22 @@ class Sweep(NamedTuple):
         ‖y − φ‖², in units of the fields' sizes.
     step_error
         ‖φ − φ'‖ where φ' takes half as many steps: 2^p − 1 times the error of φ for steps of order p.
+    tail
+        Largest root mean square, at any stop and in units of the fields' sizes, of what stands in the shortest waves
+        of the grid: what the next shorter ones would hold is smaller than that.
+    growth
+        (W, T) root mean square of the state's derivatives at every stop, relative to the first.
     """
 
     data: Reduced
     misfit: Any
     step_error: Any
+    tail: Any
+    growth: Any
+
+
+SHORT_WAVES = 0.8
+"""Waves count as short from this part of the grid's largest wavenumber on."""
 
 
 def folds(seen: Seen, features: int) -> bool:
@@ -39,43 +51,58 @@ def folds(seen: Seen, features: int) -> bool:
 
 @partial(jax.jit, static_argnums=0)
 def sweep(program: Program, seen: Seen, latent: Latent, parameters: jax.Array, path: Path) -> Sweep:
-    """Return the linear model around a state and parameters.
+    """Return the linear model around a state and parameters, of the stops that the path visits.
 
     Where a state has fewer features than there are rows, these are folded into a triangle at every stop and forgotten:
     memory O(K·n + K²) for K features and n modes, time linear in the number of stops.
     """
-    count, features = latent.z.shape
+    features = latent.z.shape[1]
     columns = features + parameters.size + 1
     folded = folds(seen, features)
+    short = _short_waves(program)
 
-    def one(each: tuple[Latent, Path, Any, Any, Any]) -> tuple[Any, Any, jax.Array, jax.Array]:
-        latent, path, which, values, known = each
+    def one(each: tuple[Latent, Path, Any, Any]) -> tuple[Any, ...]:
+        latent, path, which, values = each
+        stops, rows = path.durations.size, values.shape[1] * values.shape[2]
 
         def visit(carry: Any, fields: Along, extra: Any) -> Any:
-            kept, misfit, error = carry
-            index, which, values = extra
-            value = seen.rows(fields.modes, which)
-            A = seen.rows(fields.in_state, which).T
-            B = seen.rows(fields.in_parameters, which).T
-            left = values.reshape(-1) - value
-            rows = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
-            kept = fold(kept, rows) if folded else kept.at[index].set(rows)
-            apart = value - seen.rows(fields.coarse, which)
-            return kept, misfit + left @ left, error + apart @ apart
+            index, visited, which, values = extra
 
-        stops, rows = path.durations.size, values.shape[1] * values.shape[2]
+            def look(carry: Any) -> Any:
+                kept, misfit, error, tail, growth = carry
+                value = seen.rows(fields.modes, which)
+                A = seen.rows(fields.in_state, which).T
+                B = seen.rows(fields.in_parameters, which).T
+                left = values.reshape(-1) - value
+                new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
+                kept = fold(kept, new) if folded else kept.at[index].set(new)
+                apart = value - seen.rows(fields.coarse, which)
+                power = jnp.sum(jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim))
+                size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
+                growth = growth.at[index].set(jnp.linalg.norm(fields.in_state))
+                return kept, misfit + left @ left, error + apart @ apart, jnp.maximum(tail, size), growth
+
+            return jax.lax.cond(visited, look, lambda carry: carry, carry)
+
         kept = jnp.zeros((columns, columns) if folded else (stops, rows, columns))
-        begin = (kept, jnp.zeros(()), jnp.zeros(()))
-        kept, misfit, error = along(
-            program, latent, parameters, path, visit, begin, (jnp.arange(stops), which, values)
-        )
-        return kept.reshape(-1, columns), known.reshape(-1), misfit, error
+        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops))
+        extra = (jnp.arange(stops), path.visited, which, values)
+        kept, *others = along(program, latent, parameters, path, visit, begin, extra)
+        return kept.reshape(-1, columns), *others
 
-    kept, known, misfit, error = jax.lax.map(one, (latent, path, seen.which, seen.values, seen.known))
+    kept, misfit, error, tail, growth = jax.lax.map(one, (latent, path, seen.which, seen.values))
+    rest, count = jnp.sum(seen.rest * path.visited), jnp.sum(seen.count * path.visited)
     if folded:
-        data = unfold(kept, parameters.size, seen.rest, seen.count)
+        data = unfold(kept, parameters.size, rest, count)
     else:
         A, B, y = kept[..., :features], kept[..., features:-1], kept[..., -1]
-        rest = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(seen.rest)
-        data = Reduced(A, B, y, rest, seen.count - y.size, known)
-    return Sweep(data, jnp.sum(misfit) + seen.rest, jnp.sqrt(jnp.sum(error)))
+        left = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(rest)
+        data = Reduced(A, B, y, left, count - y.size, seen.known.reshape(y.shape))
+    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(jnp.sum(error)), jnp.max(tail), growth / growth[:, :1])
+
+
+def _short_waves(program: Program) -> np.ndarray:
+    """1 for the shortest waves that the grid carries, 0 for the others; shape of the modes."""
+    sides = [np.abs(np.fft.fftfreq(n)) * 2 for n in program.shape[:-1]]
+    sides.append(np.abs(np.fft.rfftfreq(program.shape[-1])) * 2)
+    return np.asarray(np.max(np.stack(np.meshgrid(*sides, indexing="ij")), axis=0) > SHORT_WAVES)
