@@ -6,6 +6,10 @@ import numpy as np
 
 from hiddenphysics.learning import Objective, Optimum, Progress
 from hiddenphysics.models.one_step.problem import Problem
+from hiddenphysics.models.one_step.start import Start
+
+ROUND_OFF = 1e-9
+"""Of a natural step: so far outside of a bound is at it."""
 
 
 class BestSoFar:
@@ -13,7 +17,7 @@ class BestSoFar:
 
     Called with a stage it is a `Progress`. The progress is asked at every look at the likelihood, so that it can end a
     search there by raising. Likelihoods of two problems, around other states or of other data, do not compare: the
-    best is that of the last problem.
+    best is that of the last problem. A walk may look beyond the bounds; what it finds there is no answer.
 
     Attributes
     ----------
@@ -25,12 +29,12 @@ class BestSoFar:
         How many there were.
     """
 
-    def __init__(self, say: Progress) -> None:
+    def __init__(self, say: Progress, start: Start) -> None:
         self.aside = ""
         self.problem: Problem | None = None
         self.best: Optimum | None = None
         self.looks = 0
-        self._say = say
+        self._say, self._start = say, start
         self._stage = ""
 
     def __call__(self, stage: str) -> None:
@@ -56,6 +60,8 @@ class BestSoFar:
 
     def _remember(self, problem: Problem, vector: np.ndarray, value: float, gradient: np.ndarray) -> None:
         better = self.best is None or problem is not self.problem or value < self.best.value
-        if np.isfinite(value) and better:
+        inside = np.clip(vector, self._start.bounds[:, 0], self._start.bounds[:, 1])
+        is_inside = np.all(np.abs(vector - inside) <= ROUND_OFF * self._start.scale)
+        if np.isfinite(value) and better and is_inside:
             self.problem = problem
-            self.best = Optimum(vector.copy(), value, gradient, False, "stopped", self.looks)
+            self.best = Optimum(inside, value, gradient, False, "stopped", self.looks)

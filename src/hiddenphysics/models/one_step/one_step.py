@@ -104,7 +104,7 @@ class OneStepModel(Model):
         question.require_values(problem.names, ", ".join(problem.names))
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
-        so_far = BestSoFar(say)
+        so_far = BestSoFar(say, start)
         try:
             reached = from_a_part(task, start, so_far) if many else searched(task, start, 1, so_far)
             end = judged(reached, start, guess, so_far)
