@@ -23,7 +23,7 @@ def stopwatch(seconds: dict[str, float]) -> Iterator[Callable[[str], None]]:
         nonlocal current, began
         now = time.perf_counter()
         seconds[current] = seconds.get(current, 0.0) + now - began
-        current, began = stage, now
+        current, began = stage.rpartition(" (")[0], now  # without the elapsed seconds behind it
 
     yield tell
     tell("")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
-from hiddenphysics.learning import Progress, Status
+from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
@@ -23,6 +24,11 @@ IN_ORDER = ("flow", "midpoint")
 
 FAR, LARGE = 4.0, 0.1
 """Estimates of two models disagree when they differ by so many joint deviations, and by that share of their size."""
+
+USUAL_LIMIT = 600.0
+"""Seconds after which a fit ends where nobody gave a limit. The longest of `benchmarks.answers` took 123 s."""
+ENOUGH = 60.0
+"""Seconds that are proposed, at least, where a limit did not allow a first estimate."""
 
 
 def identify(
@@ -35,6 +41,7 @@ def identify(
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     progress: Callable[[str], None] | bool = False,
+    time_limit: float | None = None,
 ) -> Result:
     """Identify the unknown parameters of a PDE from a few snapshots.
 
@@ -59,7 +66,12 @@ def identify(
     constants, bounds
         Known numbers, and limits ``(low, high)`` with None for none, by name.
     progress
-        Called with a few words at every stage; True prints them to stderr.
+        Called with a few words and the elapsed seconds at every stage, and again, from a thread, where one takes long;
+        True prints them to stderr.
+    time_limit
+        Seconds after which the best so far is returned, as ``not_converged``; 600 by default, ``float("inf")`` for no
+        limit. It is kept to within a few evaluations of the likelihood, and what compiles then. Ctrl-C ends a fit in
+        the same way; pressed twice it raises `KeyboardInterrupt`.
 
     Returns
     -------
@@ -71,21 +83,20 @@ def identify(
     >>> two = [Snapshot(2.0, x0, u0), Snapshot(2.1, x1, u1)]  # doctest: +SKIP
     >>> identify("u_t + a*u*u_x - b*u_xx = 0", two).parameters["b"].interval(0.95)  # doctest: +SKIP
     """
-    printed = partial(print, file=sys.stderr, flush=True)
-    say = progress if callable(progress) else printed if progress else (lambda stage: None)
-    say("reading equation and data")
-    _check_known(model)
-    snapshots = data if isinstance(data, Snapshots) else read(data)
-    question = Question.of(
-        equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
-    )
-    if model == AUTOMATIC:
-        return _automatic(question, say)
-    why_not = MODELS[model].applies(question)
-    if why_not:
-        others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
-        raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
-    return _answer(question, model, say)
+    with _watched(progress, time_limit) as watch:
+        watch("reading equation and data")
+        _check_known(model)
+        snapshots = data if isinstance(data, Snapshots) else read(data)
+        question = Question.of(
+            equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
+        )
+        if model == AUTOMATIC:
+            return _automatic(question, watch)
+        why_not = MODELS[model].applies(question)
+        if why_not:
+            others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
+            raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
+        return _answer(question, model, watch)
 
 
 def problem(
@@ -116,6 +127,49 @@ def _check_known(model: str) -> None:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
 
 
+@contextmanager
+def _watched(progress: Callable[[str], None] | bool, time_limit: float | None) -> Iterator[Watch]:
+    """Open the watch of a fit, or again the one it is given; stopped before a first estimate, say so."""
+    if isinstance(progress, Watch):
+        if time_limit is not None:
+            raise ModelError(
+                f"time_limit={time_limit!r:.40} was given beside a watch, which has a limit of {progress.limit:g} s. "
+                "Give the limit to the watch alone: Watch(say, seconds)."
+            )
+        watch = progress
+    else:
+        printed = partial(print, file=sys.stderr, flush=True)
+        watch = Watch(
+            progress if callable(progress) else printed if progress else silent, _seconds(time_limit)
+        )
+    with watch:
+        try:
+            if watch is not progress and time_limit is None:
+                watch(f"at most {USUAL_LIMIT:g} s; --time-limit (time_limit=) changes that")
+            yield watch
+        except Stopped as stopped:
+            if watch.interrupted:
+                raise KeyboardInterrupt from None
+            more = max(ENOUGH, 10.0 * watch.limit)
+            raise ModelError(
+                f"{stopped.reason.rstrip('.')} before a first estimate; give more: --time-limit {more:g} "
+                f"(time_limit={more:g})."
+            ) from None
+
+
+def _seconds(time_limit: float | None) -> float:
+    """Return a time limit that was checked; the usual one where none was given."""
+    if time_limit is None:
+        return USUAL_LIMIT
+    is_number = isinstance(time_limit, int | float | np.number) and not isinstance(time_limit, bool)
+    if not (is_number and time_limit > 0):
+        raise ModelError(
+            f"A time limit of {time_limit!r:.40} was given; needed is a positive number of seconds, such as "
+            "--time-limit 60 (time_limit=60), or for no limit --time-limit none (time_limit=float('inf'))."
+        )
+    return float(time_limit)
+
+
 def _answer(question: Question, model: str, say: Progress) -> Result:
     """Ask a model that applies."""
     began = time.perf_counter()
@@ -123,25 +177,26 @@ def _answer(question: Question, model: str, say: Progress) -> Result:
     return Result.of(question, model, fit, time.perf_counter() - began)
 
 
-def _automatic(question: Question, say: Progress) -> Result:
-    """Ask the first model that applies; where it does not converge, the next one, too.
+def _automatic(question: Question, watch: Watch) -> Result:
+    """Ask the first model that applies; where it does not converge, the next one, too, if there is time.
 
     The better answer is returned, with a sentence on which it was and how far they agree.
     """
     name, other = IN_ORDER
     why_not = MODELS[name].applies(question)
     if why_not:
-        return replace(_answer(question, other, say), reason=f"The {name} model does not apply: {why_not}")
-    first = _answer(question, name, say)
+        return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
+    first = _answer(question, name, watch)
     if first.status is Status.CONVERGED:
         return replace(
             first, reason="Every field evolves, so the equation's own flow could carry it: exact in the gap."
         )
-    say("asking a second model")
     try:
-        second = _answer(question, other, say)
+        second = None if watch.stopped else _second_opinion(question, other, watch)
     except HiddenPhysicsError:
         return replace(first, reason="The equation's own flow; no other model takes these data.")
+    if second is None:
+        return replace(first, reason="The equation's own flow; no time was left to ask another model.")
     agreement = _comparison(first, second)
     if first.status.is_bad and second.status is Status.CONVERGED:
         return replace(
@@ -152,6 +207,16 @@ def _automatic(question: Question, say: Progress) -> Result:
             reason=f"The {name} model did not end well; these numbers are the {other} model's, for short gaps.",
         )
     return replace(first, reason=f"The equation's own flow. {agreement}")
+
+
+def _second_opinion(question: Question, model: str, watch: Watch) -> Result | None:
+    """Ask another model; None where that was stopped, for half an answer is no opinion."""
+    try:
+        watch("asking a second model")
+        second = _answer(question, model, watch)
+    except Stopped:
+        return None
+    return None if watch.stopped else second
 
 
 def _comparison(first: Result, second: Result) -> str:

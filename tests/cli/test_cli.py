@@ -1,6 +1,7 @@
 """The command line as a user meets it: words in, text, files and exit codes out."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -10,7 +11,11 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+import hiddenphysics as hp
+from hiddenphysics import identification
 from hiddenphysics.cli import app, spread, terminal
+from hiddenphysics.cli.arguments import seconds_of
+from hiddenphysics.learning import Watch
 from tests.test_identification import HEAT, heat, heat_snapshots
 
 runner = CliRunner()
@@ -20,13 +25,14 @@ def call(*words):
     return runner.invoke(app, spread([str(w) for w in words]))
 
 
+def write_table(snapshots, path):
+    pd.concat(pd.DataFrame({"t": s.t, "x": s["x"], "u": s["u"]}) for s in snapshots).to_csv(path, index=False)
+    return path
+
+
 @pytest.fixture
 def csv(tmp_path):
-    path = tmp_path / "heat.csv"
-    pd.concat(pd.DataFrame({"t": s.t, "x": s["x"], "u": s["u"]}) for s in heat_snapshots()).to_csv(
-        path, index=False
-    )
-    return path
+    return write_table(heat_snapshots(), tmp_path / "heat.csv")
 
 
 def test_identify_prints_the_equation(csv):
@@ -110,6 +116,18 @@ def test_bounds_and_constants_are_words_of_the_equation(csv):
         (("--pde", HEAT, "--field", "u=w"), terminal.DATA, "the data hold u"),
         (("--pde", HEAT, "--times", "7", "8"), terminal.DATA, "7"),
         (("--pde", HEAT, "--missing", "ignore"), terminal.USAGE, "refuse"),
+        (
+            ("--pde", HEAT, "--time-limit", "0"),
+            terminal.MODEL,
+            "A time limit of 0.0 was given; needed is a positive",
+        ),
+        (("--pde", HEAT, "--time-limit", "-2m"), terminal.MODEL, "A time limit of -120.0 was given"),
+        (("--pde", HEAT, "--time-limit", "nan"), terminal.MODEL, "A time limit of nan was given"),
+        (
+            ("--pde", HEAT, "--time-limit", "soon"),
+            terminal.MODEL,
+            "needed is a number of seconds, or one with its unit",
+        ),
         ((), terminal.USAGE, "--pde"),
     ],
     ids=lambda v: " ".join(v) if isinstance(v, tuple) else None,
@@ -164,3 +182,83 @@ def test_the_version_is_told_without_a_command():
     outcome = call("--version")
     assert outcome.exit_code == 0
     assert outcome.output.strip()[0].isdigit()
+
+
+# ---- time limit and Ctrl-C --------------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "seconds"),
+    [
+        ("60", 60.0),
+        ("90s", 90.0),
+        ("10m", 600.0),
+        ("2h", 7200.0),
+        ("1.5 H", 5400.0),
+        ("none", float("inf")),
+        ("inf", float("inf")),
+        (None, None),
+    ],
+)
+def test_durations(typed, seconds):
+    assert seconds_of(typed) == seconds
+
+
+class ShortOfTime(Watch):
+    """A watch whose time is over once the second search of a fit has begun."""
+
+    def __init__(self, say, limit_seconds):
+        self.now = 0.0
+        super().__init__(say, limit_seconds, clock=lambda: self.now)
+
+    def __call__(self, stage):
+        super().__call__(stage)
+        if "longer lengths" in stage:
+            self.now = 1e6
+
+
+@pytest.mark.parametrize("command", ["identify", "demo"])
+def test_a_fit_out_of_time_still_writes_its_files(csv, tmp_path, monkeypatch, command):
+    monkeypatch.setattr(identification, "Watch", ShortOfTime)
+    monkeypatch.setattr(identification, "IN_ORDER", ("midpoint", "paper"))  # what `demo` asks, too
+    picture, result = tmp_path / "fit.png", tmp_path / "fit.nc"
+    words = (csv, "--pde", HEAT) if command == "identify" else ()
+    answer = call(command, *words, "--time-limit", "1m", "--json", "--plot", picture, "--save", result)
+    assert answer.exit_code == terminal.DOUBTFUL
+    told = json.loads(answer.stdout)
+    assert (told["status"], told["model"]) == ("not_converged", "midpoint")
+    assert told["explanation"].startswith("The time limit of 60 s was reached. ")
+    assert all(number["std"] is None for number in told["parameters"].values())
+    assert hp.load(result).status == "not_converged"
+    assert picture.stat().st_size > 1000
+    assert "asking a second model" not in answer.stderr
+    assert "at most" not in answer.stderr  # only what nobody typed has to be told
+
+
+def test_the_usual_limit_is_the_first_line_of_a_fit(csv):
+    lines = call("identify", csv, "--pde", HEAT, "--model", "paper").stderr.splitlines()
+    assert lines[:2] == ["loading JAX", "at most 600 s; --time-limit (time_limit=) changes that (0 s)"]
+
+
+def test_an_interrupted_fit_gives_its_answer(tmp_path):
+    csv = write_table(heat_snapshots(count=200, noise=1e-3), tmp_path / "heat.csv")
+    result = tmp_path / "fit.nc"
+    words = ["identify", csv, "--pde", HEAT, "--model", "midpoint", "--json", "--save", result]
+    with subprocess.Popen(
+        [sys.executable, "-m", "hiddenphysics", *map(str, words)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        for line in process.stderr:
+            if line.startswith("learning"):
+                process.send_signal(signal.SIGINT)
+                break
+        out, said = process.communicate(timeout=120)
+    assert process.returncode == terminal.DOUBTFUL
+    told = json.loads(out)
+    assert told["status"] == "not_converged"
+    assert told["explanation"].startswith("Interrupted. ")
+    assert "interrupt: stopping after this step, again to stop now" in said
+    assert "Traceback" not in said
+    assert result.exists()

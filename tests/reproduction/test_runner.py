@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from hiddenphysics import identification
 from hiddenphysics.reproduction import Library, run, runner, tabulate
 from hiddenphysics.reproduction.checkpoint import FAILED, FILE, Checkpoint, failure
 from hiddenphysics.reproduction.fit_plan import Plan, Unit
@@ -181,6 +182,17 @@ def test_errors_become_rows(recording):
     task = plan.task(plan.units[0])
     object.__setattr__(task, "columns", broken)
     assert perform(task)["explanation"].startswith("TypeError: ")
+
+
+def test_half_a_fit_is_no_row(recording, monkeypatch):
+    def interrupted(*_, progress, **__):
+        assert progress.limit == float("inf")  # a study waits for its fits
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(identification, "identify", interrupted)
+    plan = Plan((small_study(),), Library(recording))
+    with pytest.raises(KeyboardInterrupt):
+        perform(plan.task(plan.units[0]))
 
 
 def test_a_rehearsal_of_a_heavy_study_only_builds(recording):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import typer
 
-from hiddenphysics.cli.arguments import names_by_name, numbers_by_name, refuse_to_overwrite
+from hiddenphysics.cli.arguments import names_by_name, numbers_by_name, refuse_to_overwrite, seconds_of
 from hiddenphysics.cli.compilation import keep_compiled_code
 from hiddenphysics.cli.terminal import DOUBTFUL, stages
 from hiddenphysics.errors import DataError
@@ -91,14 +91,15 @@ def identify_file(
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
+    time_limit: str | None,
 ) -> None:
     """Run `identify` on a file."""
     output.check()
-    known, columns = numbers_by_name(constants), names_by_name(fields)
+    known, columns, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
     recording = read(file, missing=missing)
     snapshots = choice.of(recording)
     keep_compiled_code()
-    with stages(output.quiet) as say:
+    with stages(output.quiet, timed=False) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
         from hiddenphysics.priors import kernel_from_text
@@ -111,6 +112,7 @@ def identify_file(
             fields=columns,
             constants=known,
             progress=say,
+            time_limit=limit,
         )
     output.write(result.with_recording(_as_named(recording, result)))
 
@@ -124,11 +126,12 @@ def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:
     return recording.rename(dict(zip(recording.fields, result.snapshots.fields, strict=True)))
 
 
-def run_demo(noise: float, seed: int, csv: Path | None, output: Output) -> None:
+def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_limit: str | None) -> None:
     """Make 140 points of Burgers' equation and identify it."""
     output.check()
+    limit = seconds_of(time_limit)
     keep_compiled_code()
-    with stages(output.quiet) as say:
+    with stages(output.quiet, timed=False) as say:
         say("solving Burgers' equation exactly")
         from hiddenphysics.demo import EQUATION, burgers_recording, two_snapshots
 
@@ -139,7 +142,7 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output) -> None:
         say("loading JAX")
         from hiddenphysics.identification import identify
 
-        result = identify(EQUATION, snapshots, progress=say)
+        result = identify(EQUATION, snapshots, progress=say, time_limit=limit)
     if not output.as_json:
         typer.echo("truth:      u_t + 1 u u_x - 0.1 u_xx = 0\nidentified: ", nl=False)
     output.write(result.with_recording(recording))

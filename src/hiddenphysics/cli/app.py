@@ -41,6 +41,15 @@ Kernel = Annotated[
         show_default=False,
     ),
 ]
+TimeLimit = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SECONDS",
+        help="Return the best so far after that time: 60, 90s, 10m, 2h, or none; 600 s by default. Ctrl-C does the "
+        "same at once.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Seed of sub-sampling and added noise.")]
 
 
@@ -92,6 +101,7 @@ def identify(
     missing: Annotated[
         Literal["refuse", "drop"], typer.Option(help="NaN and inf in the data: refuse, or drop those points.")
     ] = "refuse",
+    time_limit: TimeLimit = None,
     plot: Plot = None,
     save: Save = None,
     as_json: Json = False,
@@ -113,6 +123,7 @@ def identify(
             fields=field or [],
             constants=constant or [],
             missing=missing,
+            time_limit=time_limit,
         )
 
 
@@ -153,6 +164,7 @@ def demo(
     csv: Annotated[
         Path | None, typer.Option(help="Also write the 140 points as CSV, to try `identify` on.")
     ] = None,
+    time_limit: TimeLimit = None,
     plot: Plot = None,
     save: Save = None,
     as_json: Json = False,
@@ -163,7 +175,7 @@ def demo(
     from hiddenphysics.cli.actions import Output, run_demo
 
     with sentences():
-        run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet))
+        run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet), time_limit)
 
 
 @app.command()

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from hiddenphysics.errors import DataError, EquationError
+from hiddenphysics.errors import DataError, EquationError, ModelError
 
 VARIADIC = ("--times", "--points")
 """Options that take several values at once: ``--times 2.0 2.1``, ``--points 71 69``."""
+
+SECONDS = {"s": 1.0, "m": 60.0, "h": 3600.0}
+"""Units of a duration."""
 
 
 def spread(args: list[str]) -> list[str]:
@@ -58,6 +61,23 @@ def numbers_by_name(words: Iterable[str]) -> dict[str, float]:
             message = f"--constant {word!r} was typed; needed is NAME=NUMBER, as in --constant c=3."
             raise EquationError(message) from None
     return numbers
+
+
+def seconds_of(duration: str | None) -> float | None:
+    """Read ``60``, ``90s``, ``10m`` or ``2h`` into seconds, ``none`` into infinity; None, nothing typed, stays None."""
+    if duration is None:
+        return None
+    text = duration.strip().lower()
+    if text == "none":
+        return float("inf")
+    unit = SECONDS.get(text[-1:])
+    try:
+        return float(text) if unit is None else float(text[:-1]) * unit
+    except ValueError:
+        raise ModelError(
+            f"--time-limit {duration!r:.40} was typed; needed is a number of seconds, or one with its unit: "
+            "--time-limit 60, 90s, 10m, 2h, or none for no limit."
+        ) from None
 
 
 def refuse_to_overwrite(*paths: Path | None, force: bool) -> None:

@@ -40,8 +40,11 @@ def sentences() -> Iterator[None]:
 
 
 @contextmanager
-def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Yield a function that announces a stage: a spinner with the elapsed time on a terminal, a line each elsewhere."""
+def stages(quiet: bool, *, timed: bool = True) -> Iterator[Callable[[str], None]]:
+    """Yield a function that announces a stage: beside a spinner on a terminal, a line each elsewhere.
+
+    With the elapsed time, unless what speaks here tells it (`timed=False`).
+    """
     if quiet:
         yield lambda stage: None
         return
@@ -49,11 +52,15 @@ def stages(quiet: bool) -> Iterator[Callable[[str], None]]:
 
     console = Console(stderr=True)
     began = time.perf_counter()
+
+    def worded(stage: str) -> str:
+        return f"{stage} ({time.perf_counter() - began:.0f} s)" if timed else stage
+
     if not console.is_terminal:
-        yield lambda stage: console.print(f"[{time.perf_counter() - began:5.1f} s] {stage}", markup=False)
+        yield lambda stage: console.print(worded(stage), markup=False, soft_wrap=True)
         return
     with console.status("starting") as status:
-        yield lambda stage: status.update(f"{stage} ({time.perf_counter() - began:.0f} s)")
+        yield lambda stage: status.update(worded(stage))
 
 
 @contextmanager

@@ -1,8 +1,8 @@
-"""Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, verdict."""
+"""Tools of learning that know no model: first guess, smoothing, tuning, rounds, watch, uncertainty, verdict."""
 
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
-from hiddenphysics.learning.rounds import Progress, rounds
+from hiddenphysics.learning.rounds import rounds
 from hiddenphysics.learning.smoothing import (
     LEAST_NOISE,
     MANY,
@@ -16,7 +16,8 @@ from hiddenphysics.learning.smoothing import (
 )
 from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
-from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, when
+from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, unfinished, when
+from hiddenphysics.learning.watch import Progress, Stopped, Watch, silent
 
 __all__ = [
     "LEAST_NOISE",
@@ -32,8 +33,10 @@ __all__ = [
     "Smoother",
     "Source",
     "Status",
+    "Stopped",
     "Tuned",
     "Verdict",
+    "Watch",
     "at_bound",
     "climb",
     "first_guess",
@@ -47,9 +50,11 @@ __all__ = [
     "refine",
     "rounds",
     "seen_in",
+    "silent",
     "smooth",
     "smoothed_snapshots",
     "tune",
     "undetermined",
+    "unfinished",
     "when",
 ]

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-Progress = Callable[[str], None]
-"""Called with a few words at every stage."""
+from hiddenphysics.learning.watch import Progress
 
 Round = TypeVar("Round")
 

@@ -16,6 +16,7 @@ from jaxtyping import Float
 
 from hiddenphysics.gaussian import RUNS_ONCE, Observed, covariance, negative_log_density, stable_cholesky
 from hiddenphysics.learning.optimiser import minimise
+from hiddenphysics.learning.watch import Progress, silent
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.priors import NOISE, Kernel, Prior, shape_name, variance_name
 from hiddenphysics.snapshots import Snapshot, Snapshots
@@ -98,10 +99,10 @@ Smoother = Callable[[str], SmoothedField]
 """Gives every measured field smoothed, when it is asked for."""
 
 
-def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
+def smooth(snapshots: Snapshots, field: str, kernel: Kernel, say: Progress = silent) -> SmoothedField:
     """Fit one process per snapshot to a field, by marginal likelihood from the best of a few lengths and noises.
 
-    Of many values a part is fitted; all of them give the posterior means.
+    Of many values a part is fitted; all of them give the posterior means. `say` is called at every evaluation.
     """
     prior = prior_of(snapshots, kernel)
     whole = seen_in(snapshots, field)
@@ -118,6 +119,7 @@ def smooth(snapshots: Snapshots, field: str, kernel: Kernel) -> SmoothedField:
     )
 
     def objective(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        say(f"smoothing {field}")
         value, slope = _value_and_gradient(prior, jnp.asarray(vector), data)
         return float(value), np.asarray(slope)
 

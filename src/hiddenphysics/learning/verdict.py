@@ -90,3 +90,11 @@ def at_bound(names: Sequence[str], free: np.ndarray) -> Verdict | None:
     held = [name for name, away in zip(names, free, strict=True) if not away]
     sentence = f"{', '.join(held)} ended at a bound; the interval only says that it is in the way."
     return when(bool(held), Status.AT_BOUND, sentence)
+
+
+def unfinished(reason: str) -> Verdict:
+    """Say that a fit was stopped, for that reason, and what its numbers are then."""
+    return Verdict(
+        Status.NOT_CONVERGED,
+        f"{reason} These are the best numbers so far, not an optimum; how far they are off is not known.",
+    )

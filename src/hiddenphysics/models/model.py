@@ -72,6 +72,10 @@ class Model(ABC):
         """Learn the unknowns of a question that the model applies to.
 
         First guess, smoothing, rounds of `linearise` and `log_density`, verdict.
+
+        `say` is called at every step of a loop, and raises `Stopped` when time is over or someone pressed Ctrl-C. A
+        model that has numbers by then returns the best of them with the verdict `unfinished`, and no small deviation
+        that was not measured; one that has none lets it pass.
         """
 
     @abstractmethod

@@ -42,8 +42,12 @@ def _snapshots(task: FitJob) -> Snapshots:
 
 def _fitted(task: FitJob) -> Row:
     from hiddenphysics.identification import identify
+    from hiddenphysics.learning import Watch, silent
 
-    result = identify(task.equation, _snapshots(task), model=task.model)
+    with Watch(silent, float("inf")) as watch:
+        result = identify(task.equation, _snapshots(task), model=task.model, progress=watch)
+    if watch.interrupted:  # half a fit is no row of a table
+        raise KeyboardInterrupt
     row: Row = result.summary()
     bounds = cramer_rao_bounds(result, task.spread, task.noises)
     if bounds is not None and row["status"] in IDENTIFIED:

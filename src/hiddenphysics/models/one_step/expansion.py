@@ -15,7 +15,6 @@ import numpy as np
 from hiddenphysics.learning import (
     TIGHT,
     Optimum,
-    Progress,
     Smoother,
     is_free,
     minimise,
@@ -23,6 +22,7 @@ from hiddenphysics.learning import (
     refine,
     rounds,
 )
+from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.places import State, collect
 from hiddenphysics.models.one_step.posterior import posterior_mean
 from hiddenphysics.models.one_step.problem import Problem
@@ -87,17 +87,17 @@ class Reached:
         return replace(self, problem=problem, best=best, evaluations=self.evaluations + best.evaluations)
 
 
-def searched(task: ExpansionTask, start: Start, one_of: int, progress: Progress) -> Reached:
+def searched(task: ExpansionTask, start: Start, one_of: int, so_far: BestSoFar) -> Reached:
     """Search from the start, then expand until the parameters are still."""
     problem = task.linearise(task.first, one_of)
     tolerance, still = (TIGHT, STILL) if one_of == 1 else (ROUGH, ROUGHLY_STILL)
-    best, evaluations = search(problem, start, progress, tolerance)
+    best, evaluations = search(problem, start, so_far, tolerance)
     begun = Reached(problem, task.first, best, evaluations, np.zeros(len(task.step.parameters)))
 
     def again(problem: Problem, vector: np.ndarray) -> Optimum:
-        return settle(problem, start, vector, tolerance)
+        return settle(so_far.objective(problem), start, vector, tolerance)
 
-    return in_rounds(task, start, begun, one_of, again, still, progress)
+    return in_rounds(task, start, begun, one_of, again, still, so_far)
 
 
 def in_rounds(
@@ -107,7 +107,7 @@ def in_rounds(
     one_of: int,
     again: Callable[[Problem, np.ndarray], Optimum],
     still: float,
-    progress: Progress,
+    so_far: BestSoFar,
 ) -> Reached:
     """Expand around the posterior mean and learn again, until the parameters are still."""
     if task.step.frozen_snapshot is not None:
@@ -126,35 +126,37 @@ def in_rounds(
     def ended(reached: Reached) -> bool:
         return bool(np.all(np.abs(reached.moved) < still * start.scale[:count]))
 
-    return rounds(advance, ended, MOST_ROUNDS, progress, "learning, expansion")[-1]
+    return rounds(advance, ended, MOST_ROUNDS, so_far, "learning, expansion")[-1]
 
 
 # ---- a part of the data first --------------------
 
 
-def from_a_part(task: ExpansionTask, start: Start, progress: Progress) -> Reached:
+def from_a_part(task: ExpansionTask, start: Start, so_far: BestSoFar) -> Reached:
     """Search with a part of the data, then walk to the optimum of all of them.
 
     The optimum of a part lies near that of the whole, and its curvature tells how to walk there: a tenth of the
     evaluations of the whole. What the part does not show, such as a hidden pressure, is sought from the start.
     """
     parts = list(PARTS)
+    so_far.aside = ", with a part of the data"
     while True:
         one_of = parts.pop(0)
-        reached = searched(task, start, one_of, lambda stage: progress(f"{stage}, with a part of the data"))
+        reached = searched(task, start, one_of, so_far)
         free = is_free(reached.best.vector, start.scale, start.bounds)
         if np.all(free) or not parts:
             break
-    curvature, _ = reached.problem.hessian(reached.best.vector, start.scale)
+    curvature, _ = reached.problem.hessian(reached.best.vector, start.scale, so_far.check)
+    so_far.aside = ""
     unseen = _unseen(reached.problem, np.diagonal(curvature) * start.scale**2, free)
-    walk = _Walk(start, positive_inverse(curvature, start.scale, free))
+    walk = _Walk(start, positive_inverse(curvature, start.scale, free), so_far)
     if np.any(unseen):
-        reached = walk.from_start(task, reached, unseen, one_of, progress)
+        reached = walk.from_start(task, reached, unseen, one_of)
     else:
         for fewer in (*parts, 1):
-            reached = walk.to_more(task, reached, one_of, fewer, progress)
+            reached = walk.to_more(task, reached, one_of, fewer)
             one_of = fewer
-    return in_rounds(task, start, reached, 1, walk, STILL, progress)
+    return in_rounds(task, start, reached, 1, walk, STILL, so_far)
 
 
 def _unseen(problem: Problem, curvatures: np.ndarray, free: np.ndarray) -> np.ndarray:
@@ -178,42 +180,39 @@ class _Walk:
 
     start: Start
     spread: np.ndarray
+    so_far: BestSoFar
 
     def __call__(self, problem: Problem, vector: np.ndarray) -> Optimum:
-        refined = refine(problem.objective, vector, self.spread, self.start.scale, self.start.bounds)
+        objective = self.so_far.objective(problem)
+        refined = refine(objective, vector, self.spread, self.start.scale, self.start.bounds)
         if refined is None:
             deviations = np.sqrt(np.diagonal(self.spread))
-            return minimise(problem.objective, vector, deviations, self.start.bounds, tolerance=FINE)
+            return minimise(objective, vector, deviations, self.start.bounds, tolerance=FINE)
         optimum, self.spread = refined
         return optimum
 
-    def to_more(
-        self, task: ExpansionTask, reached: Reached, one_of: int, fewer: int, progress: Progress
-    ) -> Reached:
+    def to_more(self, task: ExpansionTask, reached: Reached, one_of: int, fewer: int) -> Reached:
         """Walk on with more data. They show finer structure: while they are a part, shorter lengths are tried too."""
-        progress(f"learning, with {'all' if fewer == 1 else 'more'} data")
+        self.so_far(f"learning, with {'all' if fewer == 1 else 'more'} data")
         self.spread *= fewer / one_of
         problem = task.linearise(reached.state, fewer)
         reached = reached.at(problem, self(problem, reached.best.vector))
         return reached if fewer == 1 else reached.at(problem, self._hopped(reached))
 
-    def from_start(
-        self, task: ExpansionTask, reached: Reached, unseen: np.ndarray, one_of: int, progress: Progress
-    ) -> Reached:
+    def from_start(self, task: ExpansionTask, reached: Reached, unseen: np.ndarray, one_of: int) -> Reached:
         """Search with all data: for what a part did not show from the start, for the rest from where it was."""
-        progress("learning, with all data")
+        self.so_far("learning, with all data")
         self.spread /= one_of
         problem = task.linearise(reached.state)
-        reached = reached.at(
-            problem,
-            settle(problem, self.start, np.where(unseen, self.start.vector, reached.best.vector), ROUGH),
-        )
+        vector = np.where(unseen, self.start.vector, reached.best.vector)
+        reached = reached.at(problem, settle(self.so_far.objective(problem), self.start, vector, ROUGH))
         return reached.at(problem, self(problem, reached.best.vector))
 
     def _hopped(self, reached: Reached) -> Optimum:
         """Return the optimum at shorter lengths with less noise, or the one that was reached if that is better."""
         shorter = reached.best.vector - longer_lengths(reached.problem.names)
-        refined = refine(reached.problem.objective, shorter, self.spread, self.start.scale, self.start.bounds)
+        objective = self.so_far.objective(reached.problem)
+        refined = refine(objective, shorter, self.spread, self.start.scale, self.start.bounds)
         if refined is None or not refined[0].value < reached.best.value:
             return replace(reached.best, evaluations=0)
         optimum, self.spread = refined

@@ -128,6 +128,7 @@ def hessian(
     vector: Float[np.ndarray, " P"],
     data: Data,
     scale: Float[np.ndarray, " P"],
+    check: Callable[[], None] = lambda: None,
 ) -> tuple[Float[np.ndarray, "P P"], float]:
     """Return the second derivatives of the negative log likelihood in the unconstrained vector, and the jitter.
 
@@ -139,6 +140,8 @@ def hessian(
     ----------
     scale
         Natural step of every unknown; differences span `STEP` of it.
+    check
+        Called before each of the 4 P gradients; it may raise, to end a long computation.
 
     Returns
     -------
@@ -148,6 +151,7 @@ def hessian(
     first, jitter, weights, alpha = _first_order(step, unknowns, vector, data)
 
     def slopes(at: np.ndarray) -> np.ndarray:
+        check()
         return np.asarray(_pull_back(step, unknowns, at, data, weights, alpha))
 
     moves = np.diag(STEP * scale)

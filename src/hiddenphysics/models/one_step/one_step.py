@@ -15,15 +15,18 @@ from hiddenphysics.learning import (
     MANY,
     Progress,
     SmoothedField,
+    Stopped,
     first_guess,
     prior_of,
     seen_in,
+    silent,
     smoothed_snapshots,
 )
 from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
+from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, searched
-from hiddenphysics.models.one_step.optimum import judged
+from hiddenphysics.models.one_step.optimum import judged, stopped_at
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.start import smoother_of, start_of, with_kernels
@@ -73,12 +76,12 @@ class OneStepModel(Model):
         """Return None: any equation may be asked; what a step cannot be made of is refused where it is made."""
         return None
 
-    def task(self, question: Question) -> ExpansionTask:
+    def task(self, question: Question, say: Progress = silent) -> ExpansionTask:
         """Build the step, choose the priors, and refuse a number of snapshots that the step does not take."""
         step = self.scheme(question.equation.system, question.snapshots.fields)
         step, kernels = with_kernels(step, [o.field for o in step.observations], question.kernels)
         _check_count(self.name, step, question)
-        smoother = smoother_of(question.snapshots, kernels)
+        smoother = smoother_of(question.snapshots, kernels, say)
         first = posterior.first_state(step, question.snapshots, smoother)
         return ExpansionTask(step, kernels, question.snapshots, smoother, first)
 
@@ -91,8 +94,8 @@ class OneStepModel(Model):
         return -linear.objective(vector)[0]
 
     def learn(self, question: Question, say: Progress) -> Fit:
-        """Smooth, guess, search, expand, and say how it went."""
-        task = self.task(question)
+        """Smooth, guess, search, expand, and say how it went; when stopped, return the best so far."""
+        task = self.task(question, say)
         say("compiling, and smoothing each snapshot")
         smoothed = {f: task.smoother(f) for f in question.snapshots.fields}
         guess = first_guess(question.equation, smoothed_snapshots(question.snapshots, smoothed))
@@ -101,17 +104,21 @@ class OneStepModel(Model):
         question.require_values(problem.names, ", ".join(problem.names))
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
-        reached = from_a_part(task, start, say) if many else searched(task, start, 1, say)
-        end = judged(reached, start, guess, say)
-        values = reached.problem.unknowns.numbers(end.optimum.vector)
+        so_far = BestSoFar(say, start)
+        try:
+            reached = from_a_part(task, start, so_far) if many else searched(task, start, 1, so_far)
+            end = judged(reached, start, guess, so_far)
+        except Stopped as stopped:
+            end = stopped_at(so_far, problem, stopped)
+        values = end.problem.unknowns.numbers(end.optimum.vector)
         return Fit(
             values=values,
-            covariance=end.laplace.covariance,
+            covariance=end.covariance,
             evidence=-end.optimum.value,
             verdict=end.verdict,
             jitter=end.jitter,
             evaluations=end.evaluations,
-            learned=Learned(reached.problem, values, question.snapshots, smoothed),
+            learned=Learned(end.problem, values, question.snapshots, smoothed),
         )
 
     def predict(self, learned: Learned, text: str, points: np.ndarray, t: float) -> MeanAndStd:

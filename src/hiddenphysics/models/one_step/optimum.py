@@ -15,8 +15,8 @@ from hiddenphysics.learning import (
     Laplace,
     Objective,
     Optimum,
-    Progress,
     Status,
+    Stopped,
     Verdict,
     at_bound,
     gravest,
@@ -24,8 +24,10 @@ from hiddenphysics.learning import (
     laplace,
     minimise,
     undetermined,
+    unfinished,
     when,
 )
+from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.expansion import MOST_ROUNDS, Reached
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.search import value_of
@@ -40,26 +42,42 @@ WITHIN = 0.02
 
 
 class Judged(NamedTuple):
-    """An optimum, its Gaussian approximation, how it ended, the jitter that it took, and evaluations of all starts."""
+    """A problem, where its search ended, the covariance there, how it ended, the jitter, evaluations of all starts."""
 
+    problem: Problem
     optimum: Optimum
-    laplace: Laplace
+    covariance: np.ndarray
     verdict: Verdict
     jitter: float
     evaluations: int
 
 
-def judged(reached: Reached, start: Start, guess: Guess, progress: Progress) -> Judged:
+def judged(reached: Reached, start: Start, guess: Guess, so_far: BestSoFar) -> Judged:
     """Polish an optimum, measure its curvature and say how it went."""
-    progress("measuring the uncertainty")
+    so_far("measuring the uncertainty")
     problem, evaluations = reached.problem, reached.evaluations
-    best, around, jitter = _polish(problem, start, reached.best)
+    best, around, jitter = _polish(problem, start, reached.best, so_far)
     if np.any(around.curvatures < -SADDLE):
-        progress("leaving a saddle point")
-        below = _below(problem.objective, start, best, around)
+        so_far("leaving a saddle point")
+        below = _below(so_far.objective(problem), start, best, around)
         evaluations += below.evaluations
-        best, around, jitter = _polish(problem, start, below)
-    return Judged(best, around, _verdict(reached, start, guess, best, around), jitter, evaluations)
+        best, around, jitter = _polish(problem, start, below, so_far)
+    verdict = _verdict(reached, start, guess, best, around)
+    return Judged(problem, best, around.covariance, verdict, jitter, evaluations)
+
+
+def stopped_at(so_far: BestSoFar, whole: Problem, stopped: Stopped) -> Judged:
+    """Return the best of a search that was stopped, with infinite deviations: its curvature was not measured.
+
+    Of a search that had seen a part of the data the numbers are kept, not its evidence; then `whole` is the problem.
+    """
+    best, problem = so_far.best, so_far.problem
+    if best is None or problem is None:
+        raise stopped
+    if problem.size < whole.size:
+        best, problem = replace(best, value=np.nan), whole
+    unknown = np.diag(np.full(best.vector.size, np.inf))
+    return Judged(problem, best, unknown, unfinished(stopped.reason), 0.0, so_far.looks)
 
 
 def _verdict(reached: Reached, start: Start, guess: Guess, best: Optimum, around: Laplace) -> Verdict:
@@ -127,21 +145,23 @@ def _around(start: Start, at: Optimum, curvature: np.ndarray) -> Laplace:
     return laplace(np.nan_to_num(curvature), start.scale, free, at.gradient)
 
 
-def _polish(problem: Problem, start: Start, best: Optimum) -> tuple[Optimum, Laplace, float]:
+def _polish(
+    problem: Problem, start: Start, best: Optimum, so_far: BestSoFar
+) -> tuple[Optimum, Laplace, float]:
     """Take Newton steps with the whole Hessian while they gain; return the optimum, its Gaussian, and the jitter.
 
     The optimiser's line search gives up early where a nearly singular covariance leaves few digits in the likelihood.
     A step that gains less than `TOLERATED` is too short to change the Hessian.
     """
-    curvature, jitter = problem.hessian(best.vector, start.scale)
+    curvature, jitter = problem.hessian(best.vector, start.scale, so_far.check)
     while True:
         around = _around(start, best, curvature)
         if not around.is_minimum or around.decrement < SMALL:
             return best, around, jitter
         vector = np.clip(best.vector - around.newton, start.bounds[:, 0], start.bounds[:, 1])
-        value, gradient = problem.objective(vector)
+        value, gradient = so_far.objective(problem)(vector)
         if not value < best.value - 0.1 * around.decrement:
             return best, around, jitter
         best = replace(best, vector=vector, value=value, gradient=gradient, evaluations=best.evaluations + 1)
         if around.decrement > TOLERATED:
-            curvature, jitter = problem.hessian(vector, start.scale)
+            curvature, jitter = problem.hessian(vector, start.scale, so_far.check)

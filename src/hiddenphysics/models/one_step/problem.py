@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,9 +61,11 @@ class Problem:
         value, gradient = likelihood.value_and_gradient(self.step, self.unknowns, vector, self.data)
         return float(value), np.asarray(gradient)
 
-    def hessian(self, vector: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, float]:
+    def hessian(
+        self, vector: np.ndarray, scale: np.ndarray, check: Callable[[], None] = lambda: None
+    ) -> tuple[np.ndarray, float]:
         """Return second derivatives at an unconstrained vector, and the jitter; see `likelihood.hessian`."""
-        return likelihood.hessian(self.step, self.unknowns, vector, self.data, scale)
+        return likelihood.hessian(self.step, self.unknowns, vector, self.data, scale, check)
 
     def _vector(self, values: Mapping[str, float]) -> np.ndarray:
         missing, extra = set(self.names) - set(values), set(values) - set(self.names)

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hiddenphysics.learning import TIGHT, Optimum, Progress, minimise
+from hiddenphysics.learning import TIGHT, Objective, Optimum, minimise
+from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.start import Start
 from hiddenphysics.models.one_step.step import origin
@@ -23,13 +24,13 @@ GAIN = 1e-3
 """Optima whose log likelihoods differ by less are the same one."""
 
 
-def settle(problem: Problem, start: Start, vector: np.ndarray, tolerance: float = TIGHT) -> Optimum:
+def settle(objective: Objective, start: Start, vector: np.ndarray, tolerance: float = TIGHT) -> Optimum:
     """Minimise from a point near the optimum."""
-    return minimise(problem.objective, vector, start.scale, start.bounds, tolerance=tolerance)
+    return minimise(objective, vector, start.scale, start.bounds, tolerance=tolerance)
 
 
 def search(
-    problem: Problem, start: Start, progress: Progress, tolerance: float = TIGHT
+    problem: Problem, start: Start, so_far: BestSoFar, tolerance: float = TIGHT
 ) -> tuple[Optimum, int]:
     """Minimise from the start; then hop away from the optimum, and again while that gains.
 
@@ -39,10 +40,11 @@ def search(
     that are nearer to each other.
     """
     optima: list[Optimum] = []
+    objective = so_far.objective(problem)
 
     def run(vector: np.ndarray, name: str) -> Optimum:
-        progress(f"learning, {name}")
-        optima.append(settle(problem, start, vector, tolerance))
+        so_far(f"learning, {name}")
+        optima.append(settle(objective, start, vector, tolerance))
         return optima[-1]
 
     best = run(start.vector, "from the regression")

@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import variance
-from hiddenphysics.learning import LEAST_NOISE, Guess, SmoothedField, Smoother, smooth
+from hiddenphysics.learning import LEAST_NOISE, Guess, Progress, SmoothedField, Smoother, smooth
 from hiddenphysics.models.one_step.likelihood import at_place
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.step import OneStep, component, origin, with_scales
@@ -208,11 +208,11 @@ def _several(kernels: Scales) -> tuple[Kernel, ...]:
     return (kernels,) if isinstance(kernels, Kernel) else tuple(kernels)
 
 
-def smoother_of(snapshots: Snapshots, kernels: Mapping[str, Kernel]) -> Smoother:
+def smoother_of(snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Smoother:
     """Return a function that smooths a field when it is first asked for, and only then."""
 
     @cache
     def smoother(field: str) -> SmoothedField:
-        return smooth(snapshots, field, kernels.get(field, SquaredExponential()))
+        return smooth(snapshots, field, kernels.get(field, SquaredExponential()), say)
 
     return smoother
