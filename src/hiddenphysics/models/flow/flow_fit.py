@@ -55,11 +55,20 @@ tenth is left out."""
 
 @dataclass(frozen=True)
 class Searched:
-    """Where a search ended."""
+    """Where a search ended.
+
+    Attributes
+    ----------
+    task, last, rounds
+        What was searched in, the last round, and how many there were.
+    stopped
+        Why it was told to stop; empty where it ended by itself.
+    """
 
     task: FlowTask
     last: Round
     rounds: int
+    stopped: str = ""
 
     @property
     def evidence(self) -> float:

@@ -40,6 +40,9 @@ SETTLED = 0.01
 SHORTEST = 2.0**-7
 """Smallest part of a step that is tried."""
 
+GAINED = 0.05
+"""A state for given parameters is found when the objective, a sum of squares in units of the noise, falls by less."""
+
 LEAST_PART = 0.1
 """Smallest part to which a step is relaxed."""
 
@@ -364,19 +367,18 @@ def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
 
 def run(
     task: FlowTask, at: Point, dt: float, say: Progress, most: int = MOST_ROUNDS, *, cold: bool = False
-) -> list[Round]:
-    """Repeat rounds until the parameters settle, or the lengths leave what the box carries; return all that counted.
+) -> Iterator[Round]:
+    """Yield rounds until the parameters settle, or the lengths leave what the box carries.
 
     A step is judged by the next round: where it has not lowered the objective, with the prior's vector that it was made
     with, half of it is tried. State and parameters go together: far from the truth the state that goes with the old
     parameters may be bent so far that it overflows. From a cold start the prior is held in the first round.
     """
-    made: list[Round] = []
-    share, tried = 1.0, at
-    while len(made) < most:
-        say(f"round {len(made) + 1}")
-        before = made[-1] if made else None
-        now = task.round(tried, dt, before, hold=cold and before is None)
+    before: Round | None = None
+    count, share, tried = 0, 1.0, at
+    while count < most:
+        say(f"round {count + 1}")
+        now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
         dt = now.dt
         if not now.fine and not now.lost:
             continue
@@ -384,12 +386,17 @@ def run(
             share /= 2
             tried = _between(before.at, before.point, share)
             continue
-        share = 1.0
-        made.append(now)
-        if now.lost or now.settled or (not now.held and not task.carried(now.point)):
+        done = before is not None and task.frozen and _gained(before, now) < GAINED
+        share, count, before = 1.0, count + 1, now
+        yield now
+        if now.lost or now.settled or done or (not now.held and not task.carried(now.point)):
             break
         tried = now.point
-    return made
+
+
+def _gained(before: Round, now: Round) -> float:
+    """How much the objective has fallen in a round."""
+    return float(before.solved.merit) - float(now.solved.merit_before)
 
 
 def _between(one: Point, other: Point, share: float) -> Point:
