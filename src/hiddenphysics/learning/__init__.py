@@ -17,6 +17,7 @@ from hiddenphysics.learning.smoothing import (
 from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
 from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, when
+from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
     "LEAST_NOISE",
@@ -34,6 +35,7 @@ __all__ = [
     "Status",
     "Tuned",
     "Verdict",
+    "WeakGuess",
     "at_bound",
     "climb",
     "first_guess",
@@ -51,5 +53,6 @@ __all__ = [
     "smoothed_snapshots",
     "tune",
     "undetermined",
+    "weak_guess",
     "when",
 ]
