@@ -15,8 +15,8 @@ from hiddenphysics.equation import TIME, atoms_of, evaluate_by_name, field_name
 from hiddenphysics.learning.bumps import LEAST_RADIUS, BumpBlock, GridAxis, bump_blocks, smoothed
 from hiddenphysics.learning.weak_form import WeakForm
 
-LEAST_NOISE = 1e-8
-"""Noise of values that have none, relative to their root mean square: covariances must be more than rounding."""
+LEAST_NOISE = 1e-6
+"""Noise of values that have none, relative to their root mean square: sums over the grid are no better integrals."""
 MOST_STORED = 2e7
 """Numbers in the covariances of all blocks, 160 MB; of a longer recording evenly spaced blocks take part."""
 DIFFERENCES = range(2, 9)
