@@ -149,7 +149,7 @@ class NoisyRecording:
         """The covariance at a place of any two integrands that the noise moves together.
 
         The fields in it are means over the narrowest bumps, of 28 values in the plane of t and x: wider ones cut the
-        peaks of Schrödinger's breather, where cubes are noisiest, and deviations came out 0.6 of what they are.
+        peaks of Schrödinger's breather, where cubes are noisiest, and deviations came out 0.6 to 0.8 of what they are.
         """
         radii = [min(LEAST_RADIUS, axis.widest) for axis in self.axes]
         fields = {f: smoothed(v, self.axes, radii) for f, v in self.values.items()}
