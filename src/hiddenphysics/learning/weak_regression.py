@@ -23,7 +23,7 @@ WIDEST_AT_LEAST = 12.0
 GAIN = 0.05
 """By how much deviations must shrink, in the mean, for narrower bumps to be worth their time."""
 CORRECTIONS = 3
-"""Rounds of the regression that starts the search: on four recordings at 100 % noise the first was off by up to a factor
+"""Rounds of the regression that starts the search: on four recordings at 100 % noise the first was off up to a factor
 of forty, the second by a quarter."""
 STEPS = 20
 NEAR = 0.02
