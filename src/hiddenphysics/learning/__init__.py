@@ -18,6 +18,7 @@ from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
 from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, unfinished, when
 from hiddenphysics.learning.watch import Progress, Stopped, Watch, silent
+from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
     "LEAST_NOISE",
@@ -37,6 +38,7 @@ __all__ = [
     "Tuned",
     "Verdict",
     "Watch",
+    "WeakGuess",
     "at_bound",
     "climb",
     "first_guess",
@@ -56,5 +58,6 @@ __all__ = [
     "tune",
     "undetermined",
     "unfinished",
+    "weak_guess",
     "when",
 ]

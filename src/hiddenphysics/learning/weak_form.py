@@ -1,4 +1,4 @@
-"""The weak form of an equation: every derivative written in front of a product, from where it passes to a test function."""
+"""The weak form of an equation: derivatives stand in front of products, from where they pass to a test function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ from math import comb, prod
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation import TIME, Equation, Fractional, atoms_of, coordinate, field, field_name, parameter
+from hiddenphysics.equation import (
+    TIME,
+    Equation,
+    Fractional,
+    atoms_of,
+    coordinate,
+    field,
+    field_name,
+    parameter,
+)
 
 
 @dataclass(frozen=True)
@@ -123,7 +132,9 @@ def _kind(term: sympy.Expr, axes: tuple[sympy.Symbol, ...]) -> _Kind | None:
         if not (power.is_Integer and power > 0):
             return None
         counts = dict(atom.variable_count) if isinstance(atom, sympy.Derivative) else {}
-        orders = tuple(n + int(power) * int(counts.get(axis, 0)) for n, axis in zip(orders, axes, strict=True))
+        orders = tuple(
+            n + int(power) * int(counts.get(axis, 0)) for n, axis in zip(orders, axes, strict=True)
+        )
         whole *= (atom.expr if isinstance(atom, sympy.Derivative) else atom) ** power
     return None if factor.free_symbols - set(axes) else _Kind(coefficient, factor, orders, whole)
 
