@@ -347,6 +347,10 @@ def test_points_that_appear_twice(
         DataError, match=r"field\.npz: The points 4 and 20 at t = 0 are the same \(x = -?0, y = 0\.5\)"
     ):
         read(as_npz(tmp_path, twice))[0].span("u")
+    # What is dropped is not compared, and points whose digests agree by chance are no error.
+    twice["x"][..., 4] = twice["x"][..., 20] = np.inf
+    assert len(read(as_npz(tmp_path, twice), missing="drop")[0]) == 21
+    monkeypatch.setattr(stored_points, "_digest", lambda points: np.zeros(len(points), np.uint64))
     assert read(as_npz(tmp_path, LAYOUTS[layout]))[0].span("x")[0] == LAYOUTS[layout]["x"].ravel()[:23].min()
 
 
@@ -515,6 +519,26 @@ def test_a_chunk_that_is_gone_from_a_zarr_store(tmp_path: Path, streamed: None) 
     assert_same(stored[1], read(LINE)[1])
     with pytest.raises(DataError, match=r"field\.zarr: u at t = 0\.3 is NaN or infinite at 11 points"):
         list(stored[2].chunks())
+
+
+def test_a_chunk_that_was_never_written(tmp_path: Path, streamed: None) -> None:
+    h5netcdf = pytest.importorskip("h5netcdf")
+    path = tmp_path / "field.nc"
+    with h5netcdf.File(path, "w") as file:
+        file.dimensions = {"t": 4, "x": 11}
+        for name in "tx":
+            file.create_variable(name, (name,), data=LINE[name])
+        u = file.create_variable("u", ("t", "x"), float, chunks=(1, 6), fillvalue=np.nan)
+        for i, cells in itertools.product(range(4), (slice(0, 6), slice(6, 11))):
+            if (i, cells.start) != (2, 6):
+                u[i, cells] = LINE["u"][i, cells]
+    stored = read(path)
+    np.testing.assert_array_equal(stored[3]["u"], LINE["u"][3])
+    with pytest.raises(
+        DataError, match=r"field\.nc: u at t = 0\.3 is NaN or infinite at 5 points, first at index 6"
+    ):
+        stored.require_informative()
+    assert [len(s) for s in read(path, missing="drop")] == [11, 11, 6, 11]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,8 +13,11 @@ from hiddenphysics.snapshots import validation
 from hiddenphysics.snapshots.snapshot import CHUNK
 from hiddenphysics.snapshots.stored_array import StoredColumn
 
-MOST_SORTED = 4_000_000
-"""The most points that are compared with each other at once: 64 MB in the plane, about twice that while sorting."""
+MOST_SORTED = 8_000_000
+"""The most points that are compared with each other at once: 64 MB of digests, twice that while they are gathered."""
+
+MOST_NAMED = 1000
+"""The most repeated points that are looked at again, to name two of them."""
 
 
 class StoredPoints(Protocol):
@@ -85,22 +89,38 @@ class ScatteredPoints:
     def check_distinct(self, t: float) -> None:
         """Refuse two measurements at one point; points that all times share are compared once.
 
-        Equal points have equal digests, so only points whose digest leaves the same remainder have to be compared:
-        one pass over the points for each remainder, as many as keep a share below `MOST_SORTED`.
+        Equal points have equal digests of 64 bits, which are small and quick to sort. Those of one remainder are
+        compared at a time, one pass over the points for each, as many as keep them below `MOST_SORTED`.
         """
         if self._distinct:
             return
         shares = -(-len(self) // MOST_SORTED)
         for share in range(shares):
-            indices, points = [], []
-            for start in range(0, len(self), CHUNK):
-                # Adding 0 makes -0 the 0 that it equals.
-                piece = self.read(start, min(start + CHUNK, len(self))) + 0.0
-                mine = np.isfinite(piece).all(axis=1) & (_digest(piece) % np.uint64(shares) == share)
-                indices.append(start + np.flatnonzero(mine))
-                points.append(piece[mine])
-            validation.single_points(self.coordinates, np.concatenate(points), t, np.concatenate(indices))
+            own = [digests[digests % np.uint64(shares) == share] for _, _, digests in self._digested()]
+            sorted_digests = np.concatenate(own)
+            sorted_digests.sort()
+            repeated = np.unique(sorted_digests[1:][sorted_digests[1:] == sorted_digests[:-1]])[:MOST_NAMED]
+            if repeated.size:
+                self._compare(repeated, t)
         self._distinct = True
+
+    def _compare(self, repeated: NDArray[np.uint64], t: float) -> None:
+        """Refuse equal points among those with these digests, which by chance may be those of different points."""
+        indices, points = [], []
+        for index, piece, digests in self._digested():
+            # One more than there are digests, so that one of them appears twice.
+            mine = np.flatnonzero(np.isin(digests, repeated))[: MOST_NAMED + 1]
+            indices.append(index[mine])
+            points.append(piece[mine])
+        validation.single_points(self.coordinates, np.concatenate(points), t, np.concatenate(indices))
+
+    def _digested(self) -> Iterator[tuple[NDArray[np.integer], NDArray[np.float64], NDArray[np.uint64]]]:
+        """Give the indices of all finite points, the points and their digests, a piece at a time."""
+        for start in range(0, len(self), CHUNK):
+            # Adding 0 makes -0 the 0 that it equals.
+            piece = self.read(start, min(start + CHUNK, len(self))) + 0.0
+            finite = np.flatnonzero(np.isfinite(piece).all(axis=1))
+            yield start + finite, piece[finite], _digest(piece[finite])
 
 
 def _digest(points: NDArray[np.float64]) -> NDArray[np.uint64]:

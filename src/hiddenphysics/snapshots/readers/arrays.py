@@ -216,9 +216,12 @@ def _all_fit(roles: Roles, lengths: dict[str, int], fitting: list[str], every_on
             f"only time and coordinates were found ({names(lengths)}), no field; add the measured values, u."
         )
     axes = names(f"{name} has {length}" for name, length in lengths.items())
+    along = [length for name, length in lengths.items() if name != "t"]
+    alike = len(along) > 1 and len(set(along)) == 1
+    scattered = f" at scattered points ({lengths['t']}, {along[0]});" if alike else ""
     raise DataError(
         f"{axes} values, but the other arrays do not fit: {_shapes(unfit)}. A field needs one axis for each of"
-        f" {names(lengths)}, here {tuple(lengths.values())} in some order; or give all arrays one length n,"
+        f" {names(lengths)}, here {tuple(lengths.values())} in some order;{scattered} or give all arrays one length n,"
         " one row per measurement."
     )
 
