@@ -208,6 +208,8 @@ def test_operations_on_disk_as_in_memory(tmp_path: Path, streamed: None) -> None
         assert_same(pickle.loads(pickle.dumps(one)), two)  # noqa: S301
         with pytest.raises(DataError, match="This snapshot has no 'w'"):
             one["w"]
+        with pytest.raises(DataError, match="This snapshot has no 'w'"):
+            one.select({"w": "u"})
         with pytest.raises(DataError, match="there are 55, counted from 0"):
             one.take([55])
     assert_all_same(stored.rename({"u": "w"}), loaded.rename({"u": "w"}))

@@ -275,7 +275,10 @@ class Snapshot:
             return column
         if field_of(name) in self.stds:
             return self.stds[field_of(name)]
-        raise DataError(
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> DataError:
+        return DataError(
             f"This snapshot has no {name!r}; it has the coordinates {names(self.coordinates)} and the fields"
             f" {names(self.fields)}."
         )

@@ -103,7 +103,7 @@ class StoredSnapshot(Snapshot):
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """Values of a field or of a coordinate at all points, shape (N,), read from disk."""
         if name not in self:
-            return self._block(0)[name]  # which says what there is
+            raise self._unknown(name)
         return self._joined(lambda piece: piece[name], 0)
 
     def __len__(self) -> int:
@@ -132,6 +132,9 @@ class StoredSnapshot(Snapshot):
 
     def select(self, columns: Mapping[str, str]) -> Snapshot:
         """Return the snapshot with some of its columns, in this order, under new names: ``{old: new}``."""
+        for old in columns:
+            if old not in self._columns:
+                raise self._unknown(old)
         return self._with({new: self._columns[old] for old, new in columns.items()}, self.t)
 
     def with_complex(self, complex_names: Collection[str]) -> Snapshot:
