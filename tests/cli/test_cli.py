@@ -72,6 +72,33 @@ def test_files_are_written_and_kept(csv, tmp_path):
     assert call(*words, "--force").exit_code == terminal.OK
 
 
+def test_a_folder_that_stays_on_disk(tmp_path):
+    """2.1 million values: thinned they are fitted; a NaN among them is a sentence, and so is a time that is cut off."""
+    folder, x, t = tmp_path / "run", np.linspace(0, 6, 700_000), np.array([0.0, 0.05, 0.1])
+    folder.mkdir()
+    u = np.stack([heat(s, x) for s in t])
+    for name, array in {"t": t, "x": x, "u": u}.items():
+        np.save(folder / f"{name}.npy", array)
+    words = ("identify", folder, "--pde", HEAT, "-q")
+    answer = call(*words, "--times", 0.0, 0.1, "--points", 30, "--model", "midpoint")
+    assert answer.stdout.startswith("u_t - 0.1999")
+    u[1, 17] = np.nan
+    np.save(folder / "u.npy", u)
+    answer = call(*words)
+    assert answer.exit_code == terminal.DATA
+    assert "run: u at t = 0.05 is NaN or infinite at 1 point, first at index 17" in answer.stderr
+    (folder / "u.npy").write_bytes((folder / "u.npy").read_bytes()[:-8])
+    answer = call(*words, "--times", 0.0, 0.1)
+    assert answer.exit_code == terminal.DATA
+    assert "run: u at t = 0.1 could not be read (u.npy ends after 2099999 of 2100000" in answer.stderr
+    (folder / "u.npy").unlink()  # 17 MB, which pytest would keep for three more runs
+    (tmp_path / "field.zarr").mkdir()
+    assert call("identify", tmp_path / "field.zarr", "--pde", HEAT).exit_code in (
+        terminal.DATA,
+        terminal.EXTRA,
+    )
+
+
 def test_a_recording_is_cut_sampled_and_made_noisy(tmp_path):
     x = np.linspace(0, 6, 80)
     t = np.arange(6) * 0.01

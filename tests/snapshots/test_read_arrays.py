@@ -133,6 +133,10 @@ def test_rows_without_a_time() -> None:
         ),
         (r"do not fit: v \(3, 4\)", {"t": T, "x": X, "u": U, "v": U[:, :4]}),
         (r"do not fit: u \(4,\)", {"t": X, "x": X, "u": X[:4]}),
+        (
+            r"here \(3, 5, 5\) in some order; at scattered points \(3, 5\);",
+            {"t": T, "x": X, "y": X, "u": U[:, :4]},
+        ),
         (r"only time and coordinates were found \(t and x\), no field", {"t": T, "x": X}),
         ("single row with t = 0.*round them", {"t": T, "x": X[:3], "u": X[:3]}),
         ("u holds values of type <U1", {"t": T, "x": X, "u": list("abc")}),

@@ -214,7 +214,7 @@ def test_an_empty_file(tmp_path: Path, ending: str) -> None:
 def test_no_file_a_folder_and_an_unknown_ending(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"There is no file .*nowhere\.csv \(looked from"):
         read(tmp_path / "nowhere.csv")
-    with pytest.raises(DataError, match="is a folder; give one file in it"):
+    with pytest.raises(DataError, match=r"this folder holds no \.npy files; give one file in it"):
         read(tmp_path)
     (tmp_path / "a.xlsx").write_bytes(PNG)
     with pytest.raises(DataError, match=r"a.xlsx ends in .xlsx, .*known are .csv, .tsv, .*Convert it"):

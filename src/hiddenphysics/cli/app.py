@@ -72,7 +72,12 @@ def _hiddenphysics(
 
 @app.command(epilog=EXIT_CODES)
 def identify(
-    file: Annotated[Path, typer.Argument(help="CSV (t,x,u), .npz, .mat or netCDF.", show_default=False)],
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV (t,x,u), .npz, .mat, netCDF, .zarr, or a folder of .npy.", show_default=False
+        ),
+    ],
     pde: Pde,
     model: Model = "auto",
     kernel: Kernel = None,

@@ -3,6 +3,7 @@
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
 from hiddenphysics.snapshots.readers import READERS, Reader, read
-from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.snapshot import CHUNK, Snapshot
+from hiddenphysics.snapshots.stored_snapshot import StoredSnapshot
 
-__all__ = ["READERS", "Reader", "Snapshot", "Snapshots", "deviation_name", "read"]
+__all__ = ["CHUNK", "READERS", "Reader", "Snapshot", "Snapshots", "StoredSnapshot", "deviation_name", "read"]

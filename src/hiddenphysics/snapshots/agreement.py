@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-import numpy as np
-
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots.columns import IM, RE
 from hiddenphysics.snapshots.sentences import names, number
 from hiddenphysics.snapshots.snapshot import Snapshot
 
@@ -24,7 +21,12 @@ def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
                 " or correct a time."
             )
     complex_somewhere = {name for snapshot in ordered for name in snapshot.complex_fields}
-    ordered = [_with_complex(snapshot, complex_somewhere) for snapshot in ordered]
+    ordered = [
+        snapshot
+        if complex_somewhere.isdisjoint(snapshot.fields)
+        else snapshot.with_complex(complex_somewhere)
+        for snapshot in ordered
+    ]
     return tuple(_alike(snapshot, ordered[0]) for snapshot in ordered)
 
 
@@ -44,19 +46,6 @@ def _as_list(snapshots: Iterable[Snapshot]) -> list[Snapshot]:
     return items
 
 
-def _with_complex(snapshot: Snapshot, complex_names: set[str]) -> Snapshot:
-    """Add the imaginary part 0 to a real field that is complex at other times."""
-    if complex_names.isdisjoint(snapshot.fields):
-        return snapshot
-    fields: dict[str, np.ndarray] = {}
-    for name in snapshot.fields:
-        if name in complex_names:
-            fields |= {name + RE: snapshot[name], name + IM: np.zeros(len(snapshot))}
-        else:
-            fields[name] = snapshot[name]
-    return snapshot.replace(fields=fields)
-
-
 def _alike(snapshot: Snapshot, first: Snapshot) -> Snapshot:
     if snapshot.coordinates != first.coordinates:
         raise DataError(
@@ -72,5 +61,5 @@ def _alike(snapshot: Snapshot, first: Snapshot) -> Snapshot:
             f" t = {number(snapshot.t)} has {names(snapshot.fields)}; they must be the same in all snapshots."
             " Leave out the fields that are not measured at every time."
         )
-    stds = {name: snapshot[name] for name in snapshot.columns if name not in snapshot.fields}
-    return snapshot.replace(fields={name: snapshot[name] for name in first.fields} | stds)
+    stds = [name for name in snapshot.columns if name not in snapshot.fields]
+    return snapshot.select({name: name for name in (*first.fields, *stds)})

@@ -99,7 +99,7 @@ class Snapshots(Sequence[Snapshot]):
         for snapshot in self:
             for name in snapshot.constant_fields:
                 raise DataError(
-                    f"{name} is {number(snapshot[name][0])} at every point at t = {number(snapshot.t)}: a"
+                    f"{name} is {number(snapshot.span(name)[0])} at every point at t = {number(snapshot.t)}: a"
                     " constant field carries no information about the equation. Leave out this snapshot or this"
                     " field."
                 )
@@ -133,6 +133,7 @@ class Snapshots(Sequence[Snapshot]):
             Called for every snapshot with the coordinates x[, y[, z]] of its N points, each of shape (N,);
             returns N booleans. ``where(lambda x: abs(x) > 0.5)`` cuts a gap; ``where(lambda x, y: x**2 +
             y**2 > 1)`` a disc.
+            A snapshot on disk is shown piece by piece; what is kept of it is in memory.
         """
         return Snapshots(sampling.where(self, predicate))
 
@@ -160,7 +161,7 @@ class Snapshots(Sequence[Snapshot]):
             )
         chosen = dict(zip(self.fields, titles, strict=True))
         chosen |= {deviation_name(old): deviation_name(new) for old, new in chosen.items()}
-        return Snapshots(s.replace(fields={chosen[name]: s[name] for name in s.columns}) for s in self)
+        return Snapshots(s.select({name: chosen[name] for name in s.columns}) for s in self)
 
     def describe(self) -> str:
         """Say in a few sentences what is here: fields, times, points, ranges."""
@@ -181,8 +182,7 @@ class Snapshots(Sequence[Snapshot]):
     @property
     def is_gridded(self) -> bool:
         """Whether every snapshot has the same points, as a recording on a fixed grid has."""
-        first = self._snapshots[0].points
-        return all(s.points is first or np.array_equal(s.points, first) for s in self._snapshots)
+        return all(s.has_points_of(self._snapshots[0]) for s in self._snapshots[1:])
 
     def field_grid(self, field: str) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return times (T,), x (N,) increasing and values (T, N) of a recording on a fixed 1-D grid."""

@@ -6,7 +6,7 @@ standard deviations of its values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,18 +52,23 @@ def split_complex(fields: Mapping[str, NDArray[Any]]) -> list[tuple[str, NDArray
     for name, array in fields.items():
         if array.dtype.kind != "c":
             columns.append((name, array))
-        elif _is_round_off(array):
+        elif is_round_off([array]):
             columns.append((name, array.real))
         else:
             columns += [(name + RE, array.real), (name + IM, array.imag)]
     return columns
 
 
-def _is_round_off(array: NDArray[np.complex128]) -> bool:
-    finite = array[np.isfinite(array)]
-    if not finite.size:
-        return False
-    return bool(np.max(np.abs(finite.imag)) <= ROUND_OFF * np.max(np.abs(finite.real)))
+def is_round_off(pieces: Iterable[NDArray[np.complex128]]) -> bool:
+    """Whether the imaginary part of an array, given in pieces, is a solver's round-off."""
+    real, imaginary, some = 0.0, 0.0, False
+    for piece in pieces:
+        finite = piece[np.isfinite(piece)]
+        if finite.size:
+            some = True
+            real = max(real, float(np.max(np.abs(finite.real))))
+            imaginary = max(imaginary, float(np.max(np.abs(finite.imag))))
+    return some and imaginary <= ROUND_OFF * real
 
 
 def deviation_name(field: str) -> str:
@@ -80,17 +85,25 @@ def split_deviations(
     columns: Mapping[str, NDArray[Any]],
 ) -> tuple[dict[str, NDArray[Any]], dict[str, NDArray[np.float64]]]:
     """Separate the fields from their standard deviations, which are kept by the field's name."""
-    stds = {field_of(name): np.array(column) for name, column in columns.items() if _is_std(name, columns)}
+    stds = {
+        field_of(name): np.array(column) for name, column in columns.items() if is_deviation(name, columns)
+    }
     for field, std in stds.items():
-        if std.dtype.kind == "c" or not np.all(std > 0):
-            wrong = "complex numbers" if std.dtype.kind == "c" else std[~(std > 0)][0]
-            raise DataError(
-                f"{deviation_name(field)} holds {wrong}; the standard deviation of {field} is a positive number at"
-                " every point. Leave the column out where it is not known."
-            )
+        check_deviations(field, std)
     fields = {name: column for name, column in columns.items() if field_of(name) not in stds or name in stds}
     return fields, stds
 
 
-def _is_std(name: str, columns: Mapping[str, Any]) -> bool:
+def check_deviations(field: str, std: NDArray[Any]) -> None:
+    """Refuse standard deviations of a field that are not positive numbers."""
+    if std.dtype.kind == "c" or not np.all(std > 0):
+        wrong = "complex numbers" if std.dtype.kind == "c" else std[~(std > 0)][0]
+        raise DataError(
+            f"{deviation_name(field)} holds {wrong}; the standard deviation of {field} is a positive number at"
+            " every point. Leave the column out where it is not known."
+        )
+
+
+def is_deviation(name: str, columns: Container[str]) -> bool:
+    """Whether a column holds the standard deviations of another one."""
     return name.endswith(STD) and field_of(name) in columns

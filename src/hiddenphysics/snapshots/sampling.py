@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.sentences import names, number
 from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.validation import generator_of
 
 Predicate: TypeAlias = Callable[..., ArrayLike]
 """Says of points, given as x[, y[, z]] of shape (N,), which to keep: N booleans."""
@@ -71,12 +72,7 @@ def where(snapshots: Sequence[Snapshot], predicate: Predicate) -> list[Snapshot]
 
 
 def _kept(snapshot: Snapshot, predicate: Predicate) -> np.ndarray:
-    kept = np.asarray(predicate(*(snapshot[name] for name in snapshot.coordinates)))
-    if kept.dtype != bool or kept.shape != (len(snapshot),):
-        raise DataError(
-            f"The predicate returned values of type {kept.dtype} and shape {kept.shape}; one boolean for each of"
-            f" the {len(snapshot)} points is needed, as in where(lambda x: x > 0)."
-        )
+    kept = np.concatenate([_kept_piece(piece, predicate) for piece in snapshot.chunks(len(snapshot))])
     if kept.sum() < 2:
         raise DataError(
             f"The predicate keeps {kept.sum()} of the {len(kept)} points at t = {number(snapshot.t)}; at least 2"
@@ -85,9 +81,19 @@ def _kept(snapshot: Snapshot, predicate: Predicate) -> np.ndarray:
     return kept
 
 
+def _kept_piece(piece: Snapshot, predicate: Predicate) -> np.ndarray:
+    kept = np.asarray(predicate(*(piece[name] for name in piece.coordinates)))
+    if kept.dtype != bool or kept.shape != (len(piece),):
+        raise DataError(
+            f"The predicate returned values of type {kept.dtype} and shape {kept.shape}; one boolean for each of"
+            f" the {len(piece)} points is needed, as in where(lambda x: x > 0)."
+        )
+    return kept
+
+
 def subsample(snapshots: Sequence[Snapshot], counts: int | Sequence[int], seed: int) -> list[Snapshot]:
     """Draw points without replacement, anew for each snapshot; `counts` is one number or one for each."""
-    generator = _generator(seed)
+    generator = generator_of(seed)
     chosen: list[Snapshot] = []
     for snapshot, count in zip(snapshots, _counts(counts, len(snapshots)), strict=True):
         if not 2 <= count <= len(snapshot):
@@ -106,7 +112,7 @@ def with_noise(snapshots: Sequence[Snapshot], level: float, seed: int) -> list[S
         raise DataError(
             f"The noise level is {level}; it is a fraction of each field's spread, as in 0.05 for 5 %."
         )
-    generator = _generator(seed)
+    generator = generator_of(seed)
     # std over all snapshots together: one noise level per field, as one instrument would have.
     scale = level * np.std(np.concatenate([s.values for s in snapshots], axis=1), axis=1, keepdims=True)
     noisy = [s.values + scale * generator.standard_normal(s.values.shape) for s in snapshots]
@@ -114,14 +120,6 @@ def with_noise(snapshots: Sequence[Snapshot], level: float, seed: int) -> list[S
         s.replace(fields={name: s[name] for name in s.columns} | dict(zip(s.fields, rows, strict=True)))
         for s, rows in zip(snapshots, noisy, strict=True)
     ]
-
-
-def _generator(seed: int) -> np.random.Generator:
-    if not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise DataError(
-            f"The seed is {seed!r}; it must be an integer, zero or more, so that the draw can be repeated."
-        )
-    return np.random.default_rng(int(seed))
 
 
 def _counts(counts: int | Sequence[int], snapshots: int) -> list[int]:

@@ -52,7 +52,7 @@ def paragraph(snapshots: Snapshots) -> str:
         )
         sentences.append(f"The points are {same}")
     ranges = [
-        f"{name} {_between(np.concatenate([s[name] for s in snapshots]), 'from ')}"
+        f"{name} {_between([end for s in snapshots for end in s.span(name)], 'from ')}"
         for name in (*snapshots.coordinates, *snapshots.fields)
     ]
     sentences.append(f"Ranges: {', '.join(ranges)}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -13,6 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import validation
 from hiddenphysics.snapshots.columns import (
+    IM,
+    RE,
     complex_names,
     deviation_name,
     field_of,
@@ -21,6 +23,12 @@ from hiddenphysics.snapshots.columns import (
     split_deviations,
 )
 from hiddenphysics.snapshots.sentences import names, number, plural
+
+CHUNK = 2**16
+"""The most points in one piece of a snapshot: 0.5 MB a column.
+
+A pass over 10⁷ values of a mapped file takes 1.1 s in pieces of 2¹², 0.22 s in pieces of 2¹⁶, 0.20 s in larger ones.
+"""
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -123,7 +131,21 @@ class Snapshot:
     ) -> None:
         fields, stds = split_deviations(fields)
         real_fields = split_complex(fields)
+        names_of_fields = validation.field_names(name for name, _ in real_fields)
         values = np.stack([array for _, array in real_fields])
+        for name, row in zip(names_of_fields, values, strict=True):
+            validation.moderate(name, row)
+        self._put(t, coordinates, points, names_of_fields, values, stds)
+
+    def _put(
+        self,
+        t: float,
+        coordinates: tuple[str, ...],
+        points: NDArray[np.float64],
+        fields: tuple[str, ...],
+        values: NDArray[np.float64],
+        stds: Mapping[str, NDArray[np.float64]],
+    ) -> None:
         for array in (points, values, *stds.values()):
             array.flags.writeable = False
         # The class is frozen, so that nobody assigns by accident; its own constructor has to go around that.
@@ -131,11 +153,23 @@ class Snapshot:
         put(self, "t", t)
         put(self, "coordinates", coordinates)
         put(self, "points", points)
-        put(self, "fields", validation.field_names(name for name, _ in real_fields))
+        put(self, "fields", fields)
         put(self, "values", values)
-        put(self, "stds", MappingProxyType(stds))
-        for name, row in zip(self.fields, self.values, strict=True):
-            validation.moderate(name, row)
+        put(self, "stds", MappingProxyType(dict(stds)))
+
+    @staticmethod
+    def _checked(
+        t: float,
+        coordinates: tuple[str, ...],
+        points: NDArray[np.float64],
+        fields: tuple[str, ...],
+        values: NDArray[np.float64],
+        stds: Mapping[str, NDArray[np.float64]],
+    ) -> Snapshot:
+        """Return a snapshot of arrays that have passed the checks already."""
+        snapshot = Snapshot.__new__(Snapshot)
+        snapshot._put(t, coordinates, points, fields, values, stds)
+        return snapshot
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The mapping of deviations cannot be copied to another process; the columns can, and are checked again there.
@@ -162,13 +196,44 @@ class Snapshot:
         snapshot._set(t, self.coordinates, self.points, columns)
         return snapshot
 
-    def chunks(self, most: int = 65536) -> Iterator[Snapshot]:
-        """Yield pieces of at most so many points, in order."""
-        if len(self) <= most:
-            yield self
-            return
-        for first in range(0, len(self), most):
-            yield self.take(np.arange(first, min(first + most, len(self))))
+    def select(self, columns: Mapping[str, str]) -> Snapshot:
+        """Return the snapshot with some of its columns, in this order, under new names: ``{old: new}``."""
+        return self.replace(fields={new: self[old] for old, new in columns.items()})
+
+    def with_complex(self, complex_names: Collection[str]) -> Snapshot:
+        """Add the imaginary part 0 to the real fields of these names."""
+        fields: dict[str, ArrayLike] = {}
+        for name in self.columns:
+            if name in self.fields and name in complex_names:
+                fields |= {name + RE: self[name], name + IM: np.zeros(len(self))}
+            elif field_of(name) not in complex_names:
+                fields[name] = self[name]
+        return self.replace(fields=fields)
+
+    def chunks(self, most: int = CHUNK) -> Iterator[Snapshot]:
+        """Give the snapshot in pieces of at most so many points, in order; they share its memory.
+
+        A piece is a `Snapshot` in memory whose points need not extend along every coordinate.
+        """
+        for start in range(0, len(self), validation.count_of_points(most)):
+            yield self._part(slice(start, start + most))
+
+    def sample(self, count: int, seed: int) -> Snapshot:
+        """Draw so many points at random without replacement, in their order, or all when there are fewer."""
+        count = min(validation.count_of_points(count), len(self))
+        drawn = validation.generator_of(seed).choice(len(self), size=count, replace=False)
+        return self._part(np.sort(drawn))
+
+    def _part(self, index: slice | NDArray[np.integer]) -> Snapshot:
+        """Return some of the points; what was checked as a whole needs no check in parts."""
+        return Snapshot._checked(
+            self.t,
+            self.coordinates,
+            self.points[index],
+            self.fields,
+            self.values[:, index],
+            {name: std[index] for name, std in self.stds.items()},
+        )
 
     def take(self, indices: ArrayLike) -> Snapshot:
         """Return the snapshot at some of its points; `indices` are integers or a mask of shape (N,)."""
@@ -196,7 +261,7 @@ class Snapshot:
         A part of a complex field counts only if the other one is flat too: such a field may well be real at
         one time, as Schrödinger's initial state is.
         """
-        flat = {name for name, row in zip(self.fields, self.values, strict=True) if np.ptp(row) == 0}
+        flat = {name for name in self.fields if np.ptp(self.span(name)) == 0}
         varied = set(self.fields) - flat
         return tuple(name for name in self.fields if name in flat and other_part(name) not in varied)
 
@@ -210,10 +275,30 @@ class Snapshot:
             return column
         if field_of(name) in self.stds:
             return self.stds[field_of(name)]
-        raise DataError(
+        raise self._unknown(name)
+
+    def _unknown(self, name: str) -> DataError:
+        return DataError(
             f"This snapshot has no {name!r}; it has the coordinates {names(self.coordinates)} and the fields"
             f" {names(self.fields)}."
         )
+
+    def span(self, name: str) -> tuple[float, float]:
+        """Return the smallest and the largest value of a field or a coordinate."""
+        return float(self[name].min()), float(self[name].max())
+
+    def has_points_of(self, other: Snapshot) -> bool:
+        """Whether both were measured at the same points in the same order."""
+        if len(self) != len(other):
+            return False
+        pieces = (slice(start, start + CHUNK) for start in range(0, len(self), CHUNK))
+        return self._shares_points(other) or all(
+            np.array_equal(self._part(piece).points, other._part(piece).points) for piece in pieces
+        )
+
+    def _shares_points(self, other: Snapshot) -> bool:
+        # Not `other.points`, which one on disk would read.
+        return vars(other).get("points") is self.points
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns or name in self.coordinates
@@ -224,7 +309,7 @@ class Snapshot:
     def __repr__(self) -> str:
         noun = "field" if len(self.fields) == 1 else "fields"
         where = f"{plural(len(self), 'point')} in {', '.join(self.coordinates)}"
-        return f"Snapshot(t={number(self.t)}, {where}, {noun} {', '.join(self.fields)})"
+        return f"{type(self).__name__}(t={number(self.t)}, {where}, {noun} {', '.join(self.fields)})"
 
 
 def _tell_apart(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -88,9 +88,14 @@ def numeric(name: str, value: ArrayLike) -> NDArray[Any]:
 
 def real(name: str, array: NDArray[Any]) -> NDArray[np.float64]:
     """Refuse complex coordinates."""
-    if array.dtype.kind == "c":
-        raise DataError(f"The coordinate {name} is complex; points in space are real. Write {name}.real.")
+    refuse_complex(name, array.dtype)
     return array
+
+
+def refuse_complex(name: str, kind: np.dtype[Any]) -> None:
+    """Refuse the type of complex coordinates."""
+    if kind.kind == "c":
+        raise DataError(f"The coordinate {name} is complex; points in space are real. Write {name}.real.")
 
 
 def coordinate_names(given: Iterable[str]) -> tuple[str, ...]:
@@ -132,7 +137,7 @@ def field_names(given: Iterable[str]) -> tuple[str, ...]:
     return fields
 
 
-def same_lengths(arrays: Mapping[str, NDArray[Any]]) -> None:
+def same_lengths(arrays: Mapping[str, Sized]) -> None:
     """Refuse arrays that do not all have one value per point."""
     first, *others = arrays
     for other in others:
@@ -145,27 +150,58 @@ def same_lengths(arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def finite_points(arrays: Mapping[str, NDArray[Any]], missing: Missing, t: float) -> dict[str, NDArray[Any]]:
     """Apply the policy for NaN and infinity: refuse them, or drop each point where any array has one."""
-    if missing not in get_args(Missing):
-        raise DataError(
-            f"missing={missing!r} is no policy for missing values; write missing='refuse' or 'drop'."
-        )
+    policy(missing)
     bad = {name: ~np.isfinite(array) for name, array in arrays.items()}
     dropped = np.logical_or.reduce(list(bad.values()))
     if not dropped.any():
         return dict(arrays)
     if missing == "refuse":
         name = next(name for name in bad if bad[name].any())
-        raise DataError(
-            f"{name} at t = {number(t)} is NaN or infinite at {plural(int(bad[name].sum()), 'point')},"
-            f" first at index {int(bad[name].argmax())}; the policy is missing='refuse'."
-            " Write missing='drop' to leave out those points."
-        )
+        raise not_finite(name, t, int(bad[name].sum()), int(bad[name].argmax()))
     if dropped.all():
-        raise DataError(
-            f"Every point at t = {number(t)} has a NaN or infinite value, so missing='drop' leaves none."
-            " Leave out this snapshot, or the field without values."
-        )
+        raise nothing_left(t)
     return {name: array[~dropped] for name, array in arrays.items()}
+
+
+def policy(missing: Missing) -> None:
+    """Refuse a policy for missing values that there is not."""
+    if missing not in get_args(Missing):
+        raise DataError(
+            f"missing={missing!r} is no policy for missing values; write missing='refuse' or 'drop'."
+        )
+
+
+def not_finite(name: str, t: float, count: int, first: int) -> DataError:
+    """Say how many values of an array are NaN or infinite, and where the first is."""
+    return DataError(
+        f"{name} at t = {number(t)} is NaN or infinite at {plural(count, 'point')},"
+        f" first at index {first}; the policy is missing='refuse'."
+        " Write missing='drop' to leave out those points."
+    )
+
+
+def nothing_left(t: float) -> DataError:
+    """Say that no point is free of NaN and infinity."""
+    return DataError(
+        f"Every point at t = {number(t)} has a NaN or infinite value, so missing='drop' leaves none."
+        " Leave out this snapshot, or the field without values."
+    )
+
+
+def count_of_points(value: int) -> int:
+    """Refuse a number of points that is none."""
+    if not isinstance(value, (int, np.integer)) or value < 1:
+        raise DataError(f"{value!r} points were asked for; write an integer, one or more.")
+    return int(value)
+
+
+def generator_of(seed: int) -> np.random.Generator:
+    """Return the random numbers of a seed."""
+    if not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataError(
+            f"The seed is {seed!r}; it must be an integer, zero or more, so that the draw can be repeated."
+        )
+    return np.random.default_rng(int(seed))
 
 
 def moderate(name: str, array: NDArray[np.float64]) -> None:
@@ -182,12 +218,27 @@ def distinct_points(coordinates: tuple[str, ...], points: NDArray[np.float64], t
     """Refuse a coordinate without extent, and two measurements at one point; `points` has shape (N, D)."""
     for name, column in zip(coordinates, points.T, strict=True):
         moderate(name, column)
-        if column.min() == column.max():
-            raise DataError(
-                f"{name} is {number(column[0])} at every point ({len(column)} in all) at"
-                f" t = {number(t)}; a coordinate without extent says nothing about derivatives."
-                " Give points that differ, or leave this coordinate out."
-            )
+        extended(name, float(column.min()), float(column.max()), len(column), t)
+    single_points(coordinates, points, t)
+
+
+def extended(name: str, low: float, high: float, count: int, t: float) -> None:
+    """Refuse a coordinate that is the same at every point."""
+    if low == high:
+        raise DataError(
+            f"{name} is {number(low)} at every point ({count} in all) at"
+            f" t = {number(t)}; a coordinate without extent says nothing about derivatives."
+            " Give points that differ, or leave this coordinate out."
+        )
+
+
+def single_points(
+    coordinates: tuple[str, ...],
+    points: NDArray[np.float64],
+    t: float,
+    indices: NDArray[np.integer] | None = None,
+) -> None:
+    """Refuse two measurements at one point; `indices` (N,) are those of the user where these are not all points."""
     # Sorting brings equal rows together: O(N log N), where comparing all pairs would be O(N²).
     order = np.lexsort(points.T)
     equal = np.flatnonzero((points[order[1:]] == points[order[:-1]]).all(axis=1))
@@ -195,8 +246,9 @@ def distinct_points(coordinates: tuple[str, ...], points: NDArray[np.float64], t
         # lexsort is stable, so each neighbouring pair is already in the user's order.
         i, j = min((int(order[k]), int(order[k + 1])) for k in equal)
         where = ", ".join(f"{c} = {number(v)}" for c, v in zip(coordinates, points[i], strict=True))
+        first, second = (i, j) if indices is None else (indices[i], indices[j])
         raise DataError(
-            f"The points {i} and {j} at t = {number(t)} are the same ({where}); each point may appear"
+            f"The points {first} and {second} at t = {number(t)} are the same ({where}); each point may appear"
             " once in a snapshot. Average repeated measurements, or drop one end of a periodic grid."
         )
 

@@ -7,18 +7,21 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, renamed, snapshots_from
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, is_large, renamed, snapshots_from
+from hiddenphysics.snapshots.readers.assembly import Arrays
 from hiddenphysics.snapshots.readers.mat import read_mat
-from hiddenphysics.snapshots.readers.netcdf import from_xarray, read_netcdf
-from hiddenphysics.snapshots.readers.npz import read_npz
+from hiddenphysics.snapshots.readers.netcdf import from_xarray, read_netcdf, read_zarr
+from hiddenphysics.snapshots.readers.npz import read_npy_folder, read_npz
 from hiddenphysics.snapshots.readers.table import from_frame, read_table
 from hiddenphysics.snapshots.sentences import names
 from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.stored_array import StackedSource, StoredArray
 from hiddenphysics.snapshots.validation import Missing, numeric
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ Readable: TypeAlias = Union[
 """What `read` takes."""
 
 Reader: TypeAlias = Callable[[Path, Mapping[str, str], Missing], Snapshots]
-"""Reads the file at a path; also given are other names for its columns, and the policy for missing values.
+"""Reads the file or folder at a path; also given are other names for its columns, and the policy for missing values.
 
 What it raises as a `DataError` reaches the user with the name of the file in front.
 """
@@ -43,7 +46,9 @@ READERS.add(".csv", read_table)
 READERS.add(".tsv", read_table)
 READERS.add(".txt", read_table)
 READERS.add(".npz", read_npz)
+READERS.add(".npy", read_npy_folder)
 READERS.add(".mat", read_mat)
+READERS.add(".zarr", read_zarr)
 READERS.add(".nc", read_netcdf)
 READERS.add(".netcdf", read_netcdf)
 READERS.add(".h5", read_netcdf)
@@ -58,8 +63,8 @@ def read(
     ----------
     source
         A path, by its ending: ``.csv .tsv .txt`` (long table with a header), ``.npz``, ``.mat``, ``.nc
-        .netcdf .h5``. Or a pandas DataFrame (long table), an xarray Dataset or DataArray, a mapping of
-        arrays, or Snapshot objects.
+        .netcdf .h5``, ``.zarr``, or a folder of ``.npy`` files. Or a pandas DataFrame (long table), an xarray
+        Dataset or DataArray, a mapping of arrays, a list of any of these, or Snapshot objects.
     columns
         Other names for columns or variables, ``{"name there": "name here"}``, as in ``{"usol": "u"}``.
     missing
@@ -76,6 +81,12 @@ def read(
     order. The order is found from the lengths. Where lengths are equal, it is (t, x, y) for plain arrays
     and ``.npz``, and (x, y, t) for ``.mat``, else the other of these two; an order that still cannot be
     told is refused. NetCDF and xarray name their axes, so nothing is guessed there.
+
+    At *scattered* points fields are (T, N), and x, y, z each (N,), or (T, N) where every time has points of its
+    own.
+
+    More than two million values in ``.npz``, ``.npy``, netCDF, Zarr, xarray or `numpy.memmap` stay where they
+    are: their snapshots read them a piece at a time (`Snapshot.chunks`), and check them then.
 
     Variables of a file that are no field are passed over: text and single numbers; in ``.mat`` and netCDF
     also arrays of other shapes.
@@ -96,9 +107,10 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
     path = path.expanduser()
     ending = path.suffix.lower()
     try:
-        if path.is_dir():
-            raise DataError(f"{path} is a folder; give one file in it.")
-        if not path.is_file():
+        folder = path.is_dir()
+        if folder and ending not in READERS:
+            ending = ".npy"
+        if not folder and not path.is_file():
             raise DataError(
                 f"There is no file {path} (looked from {Path.cwd()}); check the name and the folder."
             )
@@ -107,7 +119,7 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
                 f"{path.name} ends in {path.suffix or 'nothing'}, which is no kind of file known here; known"
                 f" are {names(READERS)}. Convert it to one of these."
             )
-        if path.stat().st_size == 0:
+        if not folder and path.stat().st_size == 0:
             raise DataError(f"{path.name} is empty (0 bytes); write the data again.")
     except OSError as problem:
         raise DataError(f"{path} could not be opened ({problem}).") from problem
@@ -125,8 +137,9 @@ def _read_object(source: Any, columns: Mapping[str, str], missing: Missing) -> S
     if _is(source, "xarray", "Dataset") or _is(source, "xarray", "DataArray"):
         return from_xarray(source, columns, missing)
     if isinstance(source, Mapping):
-        arrays = {str(name): numeric(str(name), value) for name, value in source.items()}
-        return snapshots_from(renamed(arrays, columns), missing, TIME_FIRST)
+        return snapshots_from(renamed(_arrays(source), columns), missing, TIME_FIRST)
+    if isinstance(source, (list, tuple)) and source and all(map(_is_record, source)):
+        return Snapshots(s for record in source for s in read(record, columns=columns, missing=missing))
     if hasattr(source, "__iter__") or isinstance(source, Snapshot):
         snapshots = Snapshots(source)
         return snapshots.rename(columns) if columns else snapshots
@@ -134,6 +147,29 @@ def _read_object(source: Any, columns: Mapping[str, str], missing: Missing) -> S
         f"Snapshots cannot be read from a {type(source).__name__}; give a path, a DataFrame, an xarray"
         " object, a mapping of arrays as in read({'t': t, 'x': x, 'u': u}), or a list of Snapshot."
     )
+
+
+def _is_record(source: Any) -> bool:
+    """Whether `source` holds snapshots of its own, so that a list of such is one recording."""
+    return isinstance(source, (str, Path, Mapping)) or any(
+        _is(source, *kind)
+        for kind in (("pandas", "DataFrame"), ("xarray", "Dataset"), ("xarray", "DataArray"))
+    )
+
+
+def _arrays(source: Mapping[str, ArrayLike]) -> Arrays:
+    """Take arrays as they are; of those that are mapped from files, and large, only the shapes."""
+    mapped: dict[str, StoredArray] = {}
+    for name, value in source.items():
+        if isinstance(value, (list, tuple)) and value and all(isinstance(v, np.memmap) for v in value):
+            mapped[str(name)] = StoredArray.of(StackedSource(str(name), value))
+        elif isinstance(value, np.memmap) and value.dtype.kind in "iufc":
+            mapped[str(name)] = StoredArray.of(value)
+    stored = mapped if is_large(array.size for array in mapped.values()) else {}
+    return {
+        str(name): stored[name] if name in stored else numeric(str(name), value)
+        for name, value in source.items()
+    }
 
 
 def _is(source: Any, module: str, name: str) -> bool:

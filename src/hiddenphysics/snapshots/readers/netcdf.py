@@ -1,22 +1,22 @@
-"""NetCDF files and xarray objects: their axes have names, so nothing is guessed."""
+"""NetCDF files, Zarr stores and xarray objects: their axes have names, so nothing is guessed."""
 
 from __future__ import annotations
 
+import importlib.util
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
-from hiddenphysics.snapshots.readers.arrays import TIME, classify, is_vector, new_names
-from hiddenphysics.snapshots.readers.assembly import (
-    Arrays,
-    snapshots_at_points,
-    snapshots_of_rows,
-    snapshots_on_grid,
-)
+from hiddenphysics.snapshots.readers.arrays import TIME, classify, is_large, is_vector, new_names
+from hiddenphysics.snapshots.readers.assembly import Array, Arrays
+from hiddenphysics.snapshots.readers.labelled import LabelledArray
+from hiddenphysics.snapshots.readers.stored_assembly import assembly_of
 from hiddenphysics.snapshots.sentences import names
+from hiddenphysics.snapshots.stored_array import StoredArray
 from hiddenphysics.snapshots.validation import COORDINATES, Missing, numeric
 
 if TYPE_CHECKING:
@@ -28,42 +28,6 @@ ENGINES = {b"CDF": "scipy", b"\x89HDF": "h5netcdf"}
 
 def read_netcdf(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
     """Read a netCDF file, version 3 or 4; times stay the plain numbers of the file."""
-    return from_xarray(_load(path), columns, missing)
-
-
-def from_xarray(data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], missing: Missing) -> Snapshots:
-    """Read an xarray object.
-
-    Gridded: variables over the dimensions t (or time), x, y, z. At fixed scattered points: over t and one
-    dimension of any name, along which x, y and z all lie. Long: one dimension of any name, along which t,
-    x and the fields all lie. Variables over other dimensions are passed over. A DataArray without
-    a name is u.
-    """
-    dataset = _tidy(_as_dataset(data), columns)
-    roles = classify(_numeric_variables(dataset))
-    spaces = [dataset[c].dims for c in roles.coordinates]
-    fields = [str(name) for name in dataset.data_vars if name not in ("t", *COORDINATES)]
-    # Known errors are often written as coordinates, so that arithmetic on the data set leaves them alone.
-    fields += [deviation_name(field) for field in fields if deviation_name(field) in dataset.coords]
-    row = dataset["t"].dims
-    if len(row) == 1 and all(dims == row for dims in spaces):
-        rows = {f: numeric(f, dataset[f].to_numpy()) for f in fields if dataset[f].dims == row}
-        _some(rows, dataset)
-        return snapshots_of_rows(roles.t, roles.coordinates, rows, missing)
-    if "t" not in dataset.dims:
-        dataset = dataset.drop_vars("t").expand_dims("t")
-    scattered = len(spaces[0]) == 1 and len(set(spaces)) == 1
-    axes = ("t", *map(str, spaces[0])) if scattered else ("t", *roles.coordinates)
-    fitting = [f for f in fields if set(dataset[f].dims) == set(axes)]
-    values = {f: numeric(f, dataset[f].transpose(*axes).to_numpy()) for f in fitting}
-    _some(values, dataset)
-    cut = snapshots_at_points if scattered else snapshots_on_grid
-    return cut(roles.t, roles.coordinates, values, missing)
-
-
-def _load(path: Path) -> xr.Dataset:
-    import xarray as xr
-
     with path.open("rb") as file:
         start = file.read(4)
     engine = next((engine for mark, engine in ENGINES.items() if start.startswith(mark)), None)
@@ -71,9 +35,74 @@ def _load(path: Path) -> xr.Dataset:
         raise DataError(
             "this is no netCDF file, whatever its name says; write it with Dataset.to_netcdf(path)."
         )
+    return from_xarray(_opened(path, engine), columns, missing, path.name)
+
+
+def read_zarr(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+    """Read a Zarr store, a folder; times stay the plain numbers of the store."""
+    if not path.is_dir():
+        raise DataError("this is no Zarr store, which is a folder; write it with Dataset.to_zarr(path).")
+    if importlib.util.find_spec("zarr") is None:
+        raise MissingExtraError(
+            f'{path.name} is a Zarr store; reading it needs zarr: pip install "hiddenphysics[zarr]".'
+        )
+    return from_xarray(_opened(path, "zarr"), columns, missing, path.name)
+
+
+def from_xarray(
+    data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], missing: Missing, origin: str = ""
+) -> Snapshots:
+    """Read an xarray object.
+
+    Gridded: variables over the dimensions t (or time), x, y, z. At scattered points: over t and one
+    dimension of any name, along which x, y and z all lie, over t as well where points differ from time to time.
+    Long: one dimension of any name, along which t, x and the fields all lie. Variables over other dimensions are
+    passed over. A DataArray without a name is u. What is large is not loaded; `origin` names its file.
+    """
+    dataset = _tidy(_as_dataset(data), columns)
+    arrays = _numeric_variables(dataset)
+    build, roles = assembly_of(arrays, missing, origin), classify(arrays)
+    spaces = [dataset[c].dims for c in roles.coordinates]
+    fields = [str(name) for name in dataset.data_vars if name not in ("t", *COORDINATES)]
+    # Known errors are often written as coordinates, so that arithmetic on the data set leaves them alone.
+    fields += [deviation_name(field) for field in fields if deviation_name(field) in dataset.coords]
+    row = dataset["t"].dims
+    if len(row) == 1 and all(dims == row for dims in spaces):
+        rows = {f: _numbers(f, dataset[f].dims, row, arrays) for f in fields if dataset[f].dims == row}
+        _some(rows, dataset)
+        return build.of_rows(roles.t, roles.coordinates, rows)
+    if "t" not in dataset.dims:
+        arrays = {name: array if name in ("t", *COORDINATES) else array.reshape((1, *array.shape))
+                  for name, array in arrays.items()}  # fmt: skip
+        dataset = dataset.drop_vars("t").expand_dims("t")
+    along = {tuple(str(dim) for dim in dims if dim != "t") for dims in spaces}
+    scattered = len(along) == 1 and len(next(iter(along))) == 1
+    axes = ("t", *next(iter(along))) if scattered else ("t", *roles.coordinates)
+    fitting = [f for f in fields if set(dataset[f].dims) == set(axes)]
+    values = {f: _numbers(f, dataset[f].dims, axes, arrays) for f in fitting}
+    _some(values, dataset)
+    if not scattered:
+        return build.on_grid(roles.t, roles.coordinates, values)
+    places = {
+        c: _numbers(c, dataset[c].dims, axes, arrays) if roles.moving else array
+        for c, array in roles.coordinates.items()
+    }
+    return build.at_points(roles.t, places, values)
+
+
+def _opened(path: Path, engine: str) -> xr.Dataset:
+    """Open a file without reading the values; a small one is read by whoever asks, and closed with the last of it."""
+    import xarray as xr
+
     try:
-        # Dates would become datetime64; the equation needs time as a number, in the file's own unit.
-        with xr.open_dataset(path, engine=engine, decode_times=False) as dataset:
+        with warnings.catch_warnings():
+            # Most Zarr stores lack a common list of their arrays, which only makes opening slower.
+            warnings.filterwarnings("ignore", "Failed to open Zarr store", RuntimeWarning)
+            # Dates would become datetime64; the equation needs time as a number, in the file's own unit.
+            dataset: xr.Dataset = xr.open_dataset(path, engine=engine, decode_times=False, cache=False)
+        if is_large(variable.size for variable in dataset.variables.values()):
+            return dataset
+        with dataset:
             return dataset.load()
     except ImportError as problem:
         raise MissingExtraError(
@@ -82,8 +111,9 @@ def _load(path: Path) -> xr.Dataset:
         ) from problem
     # A damaged file can make the parsers fail in any way at all.
     except Exception as problem:
+        kind, verb = ("a Zarr store", "to_zarr") if engine == "zarr" else ("netCDF", "to_netcdf")
         raise DataError(
-            f"this could not be read as netCDF ({problem}); write it again with Dataset.to_netcdf(path)."
+            f"this could not be read as {kind} ({problem}); write it again with Dataset.{verb}(path)."
         ) from problem
 
 
@@ -99,7 +129,7 @@ def _tidy(dataset: xr.Dataset, columns: Mapping[str, str]) -> xr.Dataset:
     """Apply the user's names, then call time `t` and the axes `x`, `y`, `z`."""
     chosen = new_names(map(str, dict.fromkeys([*dataset.dims, *dataset.variables])), columns)
     dataset = dataset.rename({old: new for old, new in chosen.items() if old != new})
-    usual = {c + c: c for c in COORDINATES if c + c in dataset and is_vector(dataset[c + c].to_numpy())}
+    usual = {c + c: c for c in COORDINATES if c + c in dataset and is_vector(dataset[c + c].shape)}
     usual |= {name: "t" for name in reversed(TIME) if name in dataset.variables}
     free = {name: axis for name, axis in usual.items() if axis not in dataset.variables}
     return dataset.rename(free)
@@ -108,11 +138,24 @@ def _tidy(dataset: xr.Dataset, columns: Mapping[str, str]) -> xr.Dataset:
 def _numeric_variables(dataset: xr.Dataset) -> Arrays:
     """Return all numeric variables; among time and coordinates, dates and text are refused."""
     axes = ("t", *COORDINATES)
-    return {
-        str(name): numeric(str(name), variable.to_numpy())
+    variables = {
+        str(name): variable
         for name, variable in dataset.variables.items()
         if name in axes or variable.dtype.kind in "iufc"
     }
+    if is_large(variable.size for variable in variables.values()):
+        return {
+            name: StoredArray.of(LabelledArray(variable))
+            if variable.dtype.kind in "iufc"
+            else numeric(name, variable.to_numpy())
+            for name, variable in variables.items()
+        }
+    return {name: numeric(name, variable.to_numpy()) for name, variable in variables.items()}
+
+
+def _numbers(name: str, dims: tuple[Any, ...], axes: tuple[Any, ...], arrays: Arrays) -> Array:
+    """Return the variable with its axes in this order."""
+    return arrays[name].transpose([dims.index(axis) for axis in axes])
 
 
 def _some(fields: Mapping[str, object], dataset: xr.Dataset) -> None:

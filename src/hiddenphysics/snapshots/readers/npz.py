@@ -1,9 +1,8 @@
-"""NumPy archives."""
+"""NumPy archives, and folders of NumPy arrays."""
 
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,34 +10,88 @@ import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME, TIME_FIRST, renamed, snapshots_from
+from hiddenphysics.snapshots.readers.arrays import TIME, TIME_FIRST, is_large, renamed, snapshots_from
 from hiddenphysics.snapshots.readers.assembly import Arrays
+from hiddenphysics.snapshots.readers.npy_files import stored_file, stored_member
+from hiddenphysics.snapshots.stored_array import DAMAGED, Source, StoredArray
 from hiddenphysics.snapshots.validation import Missing, numeric
 
 
 def read_npz(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
     """Read long or gridded arrays; text and single numbers that are no time are notes and passed over."""
-    arrays = renamed(_load(path), columns)
-    kept = {name: array for name, array in arrays.items() if array.size > 1 or name in TIME}
-    return snapshots_from(kept, missing, TIME_FIRST)
-
-
-def _load(path: Path) -> Arrays:
     if not zipfile.is_zipfile(path):
+        with path.open("rb") as file:
+            if file.read(4) == b"PK\x03\x04":
+                raise DataError(
+                    "the archive is cut off: the list of its arrays, which stands at the end, is not there."
+                    " Copy or write the file again."
+                )
         raise DataError(
             "this is no NumPy archive, whatever its name says; write it with np.savez(path, t=t, x=x, u=u)."
         )
+    return _snapshots(_archive(path), columns, missing, path.name)
+
+
+def read_npy_folder(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+    """Read a folder of `.npy` files, one for each array: t.npy, x.npy, u.npy."""
+    if not path.is_dir():
+        raise DataError(
+            "one .npy file holds one array, and a recording needs several; put t.npy, x.npy and u.npy into a"
+            " folder and give the folder, or write them with np.savez('field.npz', t=t, x=x, u=u)."
+        )
+    files = sorted(path.glob("*.npy"))
+    if not files:
+        raise DataError(
+            "this folder holds no .npy files; give one file in it, or put t.npy, x.npy, u.npy there."
+        )
+    return _snapshots(_folder(files), columns, missing, path.name)
+
+
+def _snapshots(arrays: Arrays, columns: Mapping[str, str], missing: Missing, origin: str) -> Snapshots:
+    arrays = renamed(arrays, columns)
+    kept = {name: array for name, array in arrays.items() if array.size > 1 or name in TIME}
+    return snapshots_from(kept, missing, TIME_FIRST, origin=origin)
+
+
+def _archive(path: Path) -> Arrays:
     try:
-        # Never pickle: opening a data file must not run code that somebody put into it.
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as problem:
+        with zipfile.ZipFile(path) as archive:
+            members = {
+                info.filename.removesuffix(".npy"): stored_member(path, archive, info)
+                for info in archive.infolist()
+                if info.filename.endswith(".npy")
+            }
+        arrays = _numbers(members)
+        if is_large(array.size for array in arrays.values()):
+            return arrays
+        # Read by NumPy, which compares the sums that the archive keeps; a mapped member has nobody to do that.
+        with np.load(path, allow_pickle=False) as loaded:
+            return {name: numeric(name, loaded[name]) for name in arrays}
+    except DAMAGED as problem:
         raise DataError(
             f"the archive could not be read ({problem}); write plain numeric arrays,"
             " as in np.savez(path, t=t, x=x, u=u)."
         ) from problem
-    return {
-        name: numeric(name, array)
-        for name, array in arrays.items()
-        if isinstance(array, np.ndarray) and array.dtype.kind in "iufc"
-    }
+
+
+def _folder(files: list[Path]) -> Arrays:
+    sources: dict[str, Source] = {}
+    for path in files:
+        try:
+            sources[path.stem] = stored_file(path)
+        except DAMAGED as problem:
+            raise DataError(
+                f"{path.name} could not be read ({problem}); write it with np.save(path, array)."
+            ) from problem
+    arrays = _numbers(sources)
+    if is_large(array.size for array in arrays.values()):
+        return arrays
+    try:
+        return {name: np.asarray(array) for name, array in arrays.items()}
+    except DAMAGED as problem:
+        raise DataError(f"an array is cut off: {problem}. Copy or write it again.") from problem
+
+
+def _numbers(sources: Mapping[str, Source]) -> Arrays:
+    """Leave out text."""
+    return {name: StoredArray.of(source) for name, source in sources.items() if source.dtype.kind in "iufc"}
