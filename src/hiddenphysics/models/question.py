@@ -16,7 +16,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
-from hiddenphysics.snapshots import Snapshot, Snapshots, deviation_name
+from hiddenphysics.snapshots import Snapshots, deviation_name
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -129,10 +129,7 @@ def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
         if deviation_name(old) in snapshots[0]
     }
 
-    def keep(snapshot: Snapshot) -> Snapshot:
-        return snapshot.replace(fields={new: snapshot[old] for old, new in kept.items()})
-
-    return Snapshots(keep(s) for s in snapshots)
+    return Snapshots(s.select(kept) for s in snapshots)
 
 
 def _rename_the_only_field(equation: Equation, snapshots: Snapshots) -> Snapshots:

@@ -6,13 +6,24 @@ unless they say so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hiddenphysics.gaussian import covariance_of
-from hiddenphysics.learning import Progress, Status, Verdict, at_bound, gravest, is_free, undetermined, when
+from hiddenphysics.learning import (
+    Progress,
+    Status,
+    Stopped,
+    Verdict,
+    at_bound,
+    gravest,
+    is_free,
+    undetermined,
+    unfinished,
+    when,
+)
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
 from hiddenphysics.models.flow.gauss_newton import (
@@ -72,8 +83,12 @@ class Searched:
 
     @property
     def evidence(self) -> float:
-        """Log restricted likelihood, −∞ where it is not a number."""
-        value = float(self.task.seen.stretch) - float(self.last.tuned.at.value)
+        """Log restricted likelihood, −∞ where it is not a number.
+
+        Free of units: values count in units of their fields, parameters in their natural sizes.
+        """
+        units = float(self.task.seen.stretch) - float(np.sum(np.log(self.task.scale)))
+        value = units - float(self.last.tuned.at.value)
         return value if np.isfinite(value) and np.isfinite(self.last.misfit) else -np.inf
 
 
@@ -86,20 +101,84 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     for begin, parameters in beginnings(start):
         searched.append(_search(begin, parameters, say))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
-        if best.last.settled and best.evidence >= separate:
+        if searched[-1].stopped or (best.last.settled and best.evidence >= separate):
             break
     best = _finished(max(searched, key=lambda one: one.evidence), best, say)
-    say("correcting for the volume of states")
-    polished, covariance = _polish(best, say)
+    count = sum(one.rounds for one in searched)
+    return answered(best, start.scale_at, say, count, explained_better(separate))
+
+
+Finding = Callable[[Searched], Verdict | None]
+"""What may be said against where a search ended."""
+
+
+def answered(
+    best: Searched,
+    scale_at: Callable[[np.ndarray], np.ndarray],
+    say: Progress,
+    count: int,
+    against: Finding,
+) -> Fit:
+    """Correct for the volume of states, and say how it went.
+
+    Parameters
+    ----------
+    best
+        Where the searches ended.
+    scale_at
+        Parameters (P,) -> their natural sizes there, (P,).
+    count
+        Rounds so far.
+    against
+        Speaks first when it has something to say.
+    """
+    polished, covariance = best, covariance_of(best.last.information)
+    if not best.stopped:
+        say("correcting for the volume of states")
+        polished, covariance = polish(best, say)
+    verdict, stated = _verdict(polished, scale_at, covariance, against), covariance
+    if polished.stopped:
+        # Numbers that are not to be trusted carry no small deviations.
+        verdict, stated = unfinished(polished.stopped), np.full_like(covariance, np.inf)
     return Fit(
         values=_values(polished),
-        covariance=np.pad(covariance, (0, len(polished.task.prior.names))),
+        covariance=np.pad(stated, (0, len(polished.task.prior.names))),
         evidence=polished.evidence,
-        verdict=_verdict(start, polished, covariance, separate),
+        verdict=verdict,
         jitter=0.0,
-        evaluations=sum(one.rounds for one in searched) + polished.rounds,
+        evaluations=count + polished.rounds,
         learned=LearnedFlow.of(polished.task, polished.last, covariance),
     )
+
+
+def explained_better(separate: float) -> Finding:
+    """Return the finding that snapshots one by one have more evidence than this, without any equation."""
+
+    def finding(ended: Searched) -> Verdict | None:
+        return when(
+            ended.evidence < separate,
+            Status.NOT_CONVERGED,
+            "The snapshots are explained better one by one, without any equation, than together by this one (log "
+            f"evidence {separate:.1f} against {ended.evidence:.1f}): the equation does not hold for these data, or the "
+            "search ended in a false optimum. The numbers are not to be used.",
+        )
+
+    return finding
+
+
+def gone_through(
+    task: FlowTask, made: Iterator[Round], count: int = 0, fallback: Round | None = None
+) -> Searched:
+    """Go through rounds to their end, or until they are told to stop: then the last one made is what there is."""
+    last, stopped = fallback, ""
+    try:
+        for now in made:
+            last, count = now, count + 1
+    except Stopped as stop:
+        stopped = stop.reason
+    if last is None:
+        raise Stopped(stopped)
+    return Searched(task, last, count, stopped)
 
 
 def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched:
@@ -108,11 +187,13 @@ def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched
     A breather of sine-Gordon crawled through more than fifty rounds to the truth, while another start had settled in
     a false valley, a hundred lower in log evidence.
     """
-    if likeliest.last.settled or likeliest.evidence <= settled.evidence:
+    if settled.stopped or likeliest.last.settled or likeliest.evidence <= settled.evidence:
         return settled
-    made = run(likeliest.task, likeliest.last.point, likeliest.last.dt, say, most=MORE * MOST_ROUNDS)
-    longer = Searched(likeliest.task, made[-1], likeliest.rounds + len(made))
-    return max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
+    task, last = likeliest.task, likeliest.last
+    made = run(task, last.point, last.dt, say, most=MORE * MOST_ROUNDS)
+    longer = gone_through(task, made, likeliest.rounds, last)
+    best = max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
+    return replace(best, stopped=longer.stopped)
 
 
 def _values(ended: Searched) -> dict[str, float]:
@@ -169,20 +250,20 @@ def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched
     task, count = _cold(start), 0
     dt = task.longest_step
     for boxes in range(1, MOST_BOXES + 1):
-        made = run(task, at, dt, say, cold=boxes == 1)
-        count += len(made)
-        last = made[-1]
-        if boxes == MOST_BOXES or task.carried(last.point) or last.lost:
+        ended = gone_through(task, run(task, at, dt, say, cold=boxes == 1), count)
+        count, last = ended.rounds, ended.last
+        if boxes == MOST_BOXES or ended.stopped or task.carried(last.point) or last.lost:
             break
-        moved = _rebox(task, last.point)
+        moved = rebox(task, last.point)
         if moved is None:
             break
         task, at = moved
         dt = last.dt
-    return Searched(task, last, count)
+    return ended
 
 
-def _rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
+def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
+    """Return the task and the point in a box that carries what the prior has become; None where this one does."""
     prior, old, noise = task.prior, task.domain, task.noise(at)
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
@@ -194,24 +275,25 @@ def _rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 
 
-def _polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
+def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
     """Move to the optimum of the marginal likelihood, in which log|K| counts; return it with the covariance there."""
-    task, last, count = ended.task, ended.last, 0
+    task, last = ended.task, ended.last
     information = last.information
     if not np.isfinite(ended.evidence):
-        return Searched(task, last, 0), np.full_like(information, np.nan)
+        return replace(ended, rounds=0), np.full_like(information, np.nan)
     if task.noise(last.point) < QUIET:
-        return Searched(task, last, 0), covariance_of(information)
+        return replace(ended, rounds=0), covariance_of(information)
+    best = replace(ended, rounds=0)
     for _ in range(MOST_POLISHES):
-        slope, curvature = log_determinant_slopes(task, last)
-        information = _with_curvature(last.information, curvature)
+        slope, curvature = log_determinant_slopes(task, best.last)
+        information = _with_curvature(best.last.information, curvature)
         shift = covariance_of(information) @ (slope - task.slope)
-        if shift @ information @ shift < WORTH**2:
+        if best.stopped or shift @ information @ shift < WORTH**2:
             break
         task = replace(task, slope=slope)
-        made = run(task, last.point, last.dt, say, most=MOST_ROUNDS // 2)
-        last, count = made[-1], count + len(made)
-    return Searched(task, last, count), covariance_of(information)
+        made = run(task, best.last.point, best.last.dt, say, most=MOST_ROUNDS // 2)
+        best = gone_through(task, made, best.rounds, best.last)
+    return best, covariance_of(information)
 
 
 def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -223,7 +305,9 @@ def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:
 # ---- how it ended --------------------
 
 
-def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate: float) -> Verdict:
+def _verdict(
+    ended: Searched, scale_at: Callable[[np.ndarray], np.ndarray], covariance: np.ndarray, against: Finding
+) -> Verdict:
     """Say how it went, the gravest finding first."""
     task, parameters = ended.task, ended.last.point.parameters
     domain, windows, names = task.domain, task.windows, task.windows.equation.parameters
@@ -231,15 +315,9 @@ def _verdict(start: Beginning, ended: Searched, covariance: np.ndarray, separate
         return Verdict(
             Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
         )
-    scale = start.scale_at(parameters)
+    scale = scale_at(parameters)
     return gravest(
-        when(
-            ended.evidence < separate,
-            Status.NOT_CONVERGED,
-            "The snapshots are explained better one by one, without any equation, than together by this one (log "
-            f"evidence {separate:.1f} against {ended.evidence:.1f}): the equation does not hold for these data, or the "
-            "search ended in a false optimum. The numbers are not to be used.",
-        ),
+        against(ended),
         when(
             grows(domain, windows, parameters, finer=1.0),
             Status.NOT_CONVERGED,

@@ -6,6 +6,7 @@ unless they say so.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -160,6 +161,8 @@ class Round(NamedTuple):
         Length of the steps in time.
     fine
         Whether they were fine enough.
+    tail, growth
+        What stands in the grid's shortest waves, and (W, T) how the state's derivatives grow; see `Sweep`.
     """
 
     at: Point
@@ -171,6 +174,8 @@ class Round(NamedTuple):
     held: bool
     dt: float
     fine: bool
+    tail: float
+    growth: np.ndarray
 
     @property
     def tuned(self) -> Tuned:
@@ -343,7 +348,19 @@ class FlowTask:
         if self.frozen:
             solved = solved._replace(step=step)
         fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS
-        return Round(at, goal, linear, solved, whole, misfit, hold, self._next_step(dt, error, tolerance), fine)
+        return Round(
+            at,
+            goal,
+            linear,
+            solved,
+            whole,
+            misfit,
+            hold,
+            self._next_step(dt, error, tolerance),
+            fine,
+            float(made.tail),
+            np.asarray(made.growth),
+        )
 
     def _next_step(self, dt: float, error: float, tolerance: float) -> float:
         """Return the step in time that the error of this one suggests, for an order of four."""

@@ -29,7 +29,7 @@ class Sweep(NamedTuple):
         Largest root mean square, at any stop and in units of the fields' sizes, of what stands in the shortest waves
         of the grid: what the next shorter ones would hold is smaller than that.
     growth
-        (W, T) root mean square of the state's derivatives at every stop, relative to the first.
+        (W, T) how much the fastest growing derivative in the state has grown at every stop.
     """
 
     data: Reduced
@@ -69,7 +69,7 @@ def sweep(program: Program, seen: Seen, latent: Latent, parameters: jax.Array, p
             index, visited, which, values = extra
 
             def look(carry: Any) -> Any:
-                kept, misfit, error, tail, growth = carry
+                kept, misfit, error, tail, growth, first = carry
                 value = seen.rows(fields.modes, which)
                 A = seen.rows(fields.in_state, which).T
                 B = seen.rows(fields.in_parameters, which).T
@@ -79,15 +79,17 @@ def sweep(program: Program, seen: Seen, latent: Latent, parameters: jax.Array, p
                 apart = value - seen.rows(fields.coarse, which)
                 power = jnp.sum(jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim))
                 size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
-                growth = growth.at[index].set(jnp.linalg.norm(fields.in_state))
-                return kept, misfit + left @ left, error + apart @ apart, jnp.maximum(tail, size), growth
+                norms = jnp.linalg.norm(fields.in_state.reshape(features, -1), axis=1)
+                first = jnp.where(index == 0, norms, first)
+                growth = growth.at[index].set(jnp.max(norms / first))
+                return kept, misfit + left @ left, error + apart @ apart, jnp.maximum(tail, size), growth, first
 
             return jax.lax.cond(visited, look, lambda carry: carry, carry)
 
         kept = jnp.zeros((columns, columns) if folded else (stops, rows, columns))
-        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops))
+        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops), jnp.ones(features))
         extra = (jnp.arange(stops), path.visited, which, values)
-        kept, *others = along(program, latent, parameters, path, visit, begin, extra)
+        kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
         return kept.reshape(-1, columns), *others
 
     kept, misfit, error, tail, growth = jax.lax.map(one, (latent, path, seen.which, seen.values))
@@ -98,7 +100,7 @@ def sweep(program: Program, seen: Seen, latent: Latent, parameters: jax.Array, p
         A, B, y = kept[..., :features], kept[..., features:-1], kept[..., -1]
         left = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(rest)
         data = Reduced(A, B, y, left, count - y.size, seen.known.reshape(y.shape))
-    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(jnp.sum(error)), jnp.max(tail), growth / growth[:, :1])
+    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(jnp.sum(error)), jnp.max(tail), growth)
 
 
 def _short_waves(program: Program) -> np.ndarray:

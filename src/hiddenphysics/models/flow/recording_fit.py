@@ -1,0 +1,272 @@
+"""One fit of a whole recording: a weak-form guess, a horizon that grows, windows where chaos asks for them.
+
+Heavy noise makes the evidence of the parameters wiggle: waves whose amplitude lies in the noise turn their phase with
+the parameters, and each wiggle has an optimum with a small curvature of its own. There the answer is not an optimum but
+a parabola through the evidence at points a deviation or two apart (Rue, Martino & Chopin, 2009, do the same).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+
+import jax
+import numpy as np
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.gaussian import RestrictedLikelihood, covariance_of, evidence
+from hiddenphysics.learning import Guess, Progress, Status, Stopped, Verdict, WeakGuess, weak_guess, when
+from hiddenphysics.models.flow.beginning import beginning_of, joined
+from hiddenphysics.models.flow.domain import Domain, domain_of
+from hiddenphysics.models.flow.envelope import Envelope
+from hiddenphysics.models.flow.flow_fit import Searched, answered, gone_through, limits_of, rebox
+from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, Round, run
+from hiddenphysics.models.flow.grids import GridRecording
+from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
+from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
+from hiddenphysics.models.model import Fit
+from hiddenphysics.priors import Kernel, Prior
+from hiddenphysics.snapshots import Snapshots
+
+MANY_STOPS = 20
+"""Snapshots from which on they are a recording; fewer are smoothed one by one."""
+
+SMOOTHED_STOPS, SMOOTHED_POINTS = 4, 256
+"""Snapshots, and points of each, that tell the prior's first lengths and the noise."""
+
+FIRST_POINTS = 1024
+"""Points of a window's first snapshot that its first state is smoothed from."""
+
+PAIRS = 4
+"""Neighbouring snapshots that a first guess is regressed on where there is no weak form."""
+
+FIRST_HORIZON = 6
+"""Stops of a window that are entered first; then twice as many, until all are in."""
+
+MOST_TANGENT_GROWTH = 30.0
+"""A window ends before any wave of its first state has grown by more: beyond, the flow bends within the noise."""
+
+MOST_STATE_ROUNDS = 8
+"""Rounds for a state, given the parameters."""
+
+HEAVY = 0.03
+"""Noise variance, in units of the fields', from which on the evidence may wiggle."""
+
+APART = 1.5
+"""Distance of the design's points from its centre, in deviations."""
+
+MOST_DESIGNS = 3
+"""Designs, each around the last one's answer."""
+
+UNEXPLAINED = 1.3
+"""Noise variance after the fit over that of the snapshots smoothed one by one, from which on the equation leaves too
+much unexplained."""
+
+
+@dataclass(frozen=True)
+class Outset:
+    """What is known of a recording before the flow is asked.
+
+    Attributes
+    ----------
+    windows
+        The whole recording, in one window.
+    smoothed
+        Every measured field, in a few snapshots.
+    prior, theta
+        The prior and its vector.
+    guess, covariance
+        Of the parameters; the covariance (P, P) is None where the guess comes from smoothed snapshots.
+    """
+
+    windows: Windows
+    smoothed: list[Smoothed]
+    prior: Prior
+    theta: np.ndarray
+    guess: Guess
+    covariance: np.ndarray | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of the parameters."""
+        return self.windows.equation.parameters
+
+    def vector(self, numbers: Mapping[str, float]) -> np.ndarray:
+        """Return numbers by name in the order of the parameters, (P,)."""
+        return np.array([numbers[name] for name in self.names])
+
+    def scale_at(self, parameters: np.ndarray) -> np.ndarray:
+        """(P,) natural sizes of the parameters, at an estimate."""
+        return self.vector(self.guess.scale_at(dict(zip(self.names, parameters.tolist(), strict=True))))
+
+    @property
+    def noise(self) -> float:
+        """Variance of the noise, in units of the fields'."""
+        return self.windows.quiet + float(np.exp(self.theta[-1]))
+
+
+def fit_recording(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
+    """Guess, let the horizon grow, search, look around, and say how it went."""
+    outset = outset_of(equation, snapshots, kernels, say)
+    say("choosing windows")
+    ended = _entered(outset, say)
+    if not ended.stopped:
+        ended = _settled(ended, say)
+    if not ended.stopped and outset.noise > HEAVY:
+        ended = _designed(ended, outset, say)
+    return answered(ended, outset.scale_at, say, ended.rounds, _unexplained(outset))
+
+
+# ---- before the flow --------------------
+
+
+def outset_of(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Outset:
+    """Smooth a few snapshots for the prior, and guess the parameters from all of them."""
+    say("looking at the recording")
+    grid = GridRecording.of(snapshots)
+    periods = grid.periods() if grid is not None else None
+    say("smoothing some snapshots")
+    some = [snapshots[int(i)] for i in np.linspace(0, len(snapshots) - 1, SMOOTHED_STOPS).round()]
+    windows = gathered(equation, [Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in some)], periods)
+    smoothed = []
+    for row, name in enumerate(windows.names):
+        offered = (kernels[name],) if name in kernels else KERNELS[len(equation.coordinates)]
+        smoothed.append(smooth(windows, row, offered, even=True))
+    windows, smoothed = with_common_noise(windows, smoothed)
+    prior, theta = joined(windows, smoothed, kernels)
+    whole = replace(gathered(equation, [snapshots], periods), sizes=windows.sizes)
+    say("guessing the parameters")
+    weak = _weak(equation, snapshots, grid, periods)
+    if weak is not None:
+        return Outset(whole, smoothed, prior, theta, weak.guess, weak.covariance)
+    starts = np.linspace(0, len(snapshots) - 2, PAIRS).round().astype(int)
+    pairs = [Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in snapshots[i : i + 2]) for i in starts]
+    guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
+    return Outset(whole, smoothed, prior, theta, guess, None)
+
+
+def _weak(
+    equation: Equation,
+    snapshots: Snapshots,
+    grid: GridRecording | None,
+    periods: tuple[float | None, ...] | None,
+) -> WeakGuess | None:
+    if grid is None or periods is None:
+        return None
+    return weak_guess(
+        equation, snapshots.times, grid.axes, grid.values, periodic=[period is not None for period in periods]
+    )
+
+
+# ---- windows and their first states --------------------
+
+
+def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.ndarray) -> FlowTask:
+    flat = Envelope.flat(len(windows.windows), len(windows.equation.coordinates))
+    noise = windows.quiet + float(np.exp(theta[-1]))
+    envelopes = [flat] * len(windows.state)
+    domain = domain_of(windows, outset.prior, envelopes, outset.prior.lengths(theta), noise)
+    return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
+
+
+def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarray:
+    """Smoothed states (W, F·K) at the first stop of every window; velocities without data begin at 0."""
+    first = [Snapshots(s.sample(FIRST_POINTS, seed=0) for s in window[:1]) for window in windows.windows]
+    begins = windows.of(first)
+    every = np.zeros((len(first), len(windows.state), domain.features.count))
+    flat = Envelope.flat(len(first), len(windows.equation.coordinates))
+    for row, field in enumerate(windows.measured):
+        smoothed = replace(outset.smoothed[row], envelope=flat)
+        every[:, field] = states(begins, row, smoothed, domain.features)[:, 0]
+    return every.reshape(len(first), -1)
+
+
+def _entered(outset: Outset, say: Progress) -> Searched:
+    """Let the horizon grow over the first window with the parameters held, and cut where the flow bends too much.
+
+    Six noisy stops alone would send the parameters far away, from where no search comes back: they stay at the guess
+    until all stops are in.
+    """
+    parameters = np.clip(outset.vector(outset.guess.estimate), *limits_of(outset.windows).T)
+    snapshots = outset.windows.windows[0]
+    probe = outset.windows.of([snapshots])
+    task = _task(outset, probe, outset.theta, parameters)
+    ended, length = _grown(outset, task, parameters, say)
+    if ended.stopped or length == len(snapshots):
+        return ended
+    cut = outset.windows.of(windows_of(snapshots, max(length - 1, 1)))
+    return _grown(outset, _task(outset, cut, outset.theta, parameters), parameters, say)[0]
+
+
+def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress) -> tuple[Searched, int]:
+    """Find the states of all windows, horizon by horizon; return them with the stops that a window may have.
+
+    A single window is left as soon as it is known to be too long.
+    """
+    windows, stops = task.windows, task.windows.times.shape[1]
+    at = Point(_first_states(outset, windows, task.domain), parameters, outset.theta)
+    dt, horizon, count, ended = task.longest_step, min(FIRST_HORIZON, stops), 0, None
+    dt = min(dt, float(np.max(np.diff(windows.times, axis=1))))
+    while True:
+        held = replace(task, frozen=True, horizon=horizon if horizon < stops else None)
+        say(f"{len(windows.windows)} window(s), {horizon} of {stops} stops")
+        made = run(held, at, dt, say, most=MOST_STATE_ROUNDS)
+        ended = gone_through(held, made, count, None if ended is None else ended.last)
+        count, last = ended.rounds, ended.last
+        at, dt = last.point, last.dt
+        if len(windows.windows) == 1:
+            growth = np.max(last.growth, axis=0)[:horizon]
+            too_much = np.flatnonzero(~(growth <= MOST_TANGENT_GROWTH))
+            if too_much.size:
+                return replace(ended, task=task), max(int(too_much[0]), 2)
+        if ended.stopped or horizon == stops:
+            return replace(ended, task=task), stops
+        horizon = min(2 * horizon, stops)
+
+
+def _settled(ended: Searched, say: Progress) -> Searched:
+    """Search for states and parameters together, in new boxes where the prior leaves the old one."""
+    task, at, dt, count = ended.task, ended.last.point, ended.last.dt, ended.rounds
+    for _ in range(3):
+        ended = gone_through(task, run(task, at, dt, say, most=MOST_ROUNDS), count, ended.last)
+        count = ended.rounds
+        if ended.stopped or ended.last.lost or task.carried(ended.last.point):
+            break
+        moved = rebox(task, ended.last.point)
+        if moved is None:
+            break
+        task, at = moved
+        dt = ended.last.dt
+    return ended
+
+
+# ---- a design of points for the parameters --------------------
+
+
+def _designed(ended: Searched, outset: Outset, say: Progress) -> Searched:
+    """Return the search with the parameters, and their information, that a parabola through the evidence gives."""
+    raise NotImplementedError
+
+
+@jax.jit
+def _marginal(linear: RestrictedLikelihood, theta: np.ndarray) -> jax.Array:
+    """Log evidence of given parameters: the state, linear around its optimum, integrated out."""
+    data = linear.data
+    alone = data._replace(B=data.B[..., :0], rest=data.rest[-1:, -1:])
+    return -evidence(alone, linear.spectrum(theta), jax.numpy.exp(theta[-1]))
+
+
+def _unexplained(outset: Outset) -> Callable[[Searched], Verdict | None]:
+    """Return the finding that the equation leaves more unexplained than snapshots one by one do."""
+
+    def finding(ended: Searched) -> Verdict | None:
+        ratio = ended.last.misfit**2 / outset.noise
+        return when(
+            not ratio < UNEXPLAINED,
+            Status.NOT_CONVERGED,
+            f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
+            "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
+        )
+
+    return finding
