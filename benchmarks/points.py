@@ -56,7 +56,7 @@ def _line(row: Row) -> Iterator[object]:
     yield from (row.get(name) for name in ("seconds", "cold", "round_seconds", "rounds", "peak"))
     for name, truth in TRUTH.items():
         yield (row["estimates"][name] - truth) / row["stds"][name] if row.get("stds", {}).get(name) else None
-    yield row["status"]
+    yield row["status"] if "estimates" in row else f"{row['status']}: {row['explanation']}"
 
 
 def picture(rows: Sequence[Row], path: Path) -> None:

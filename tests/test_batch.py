@@ -87,7 +87,7 @@ def test_a_killed_worker_costs_its_own_fit_alone(monkeypatch):
     data = [pair(seed) for seed in range(3)]
     many = hp.identify_many(HEAT, data, workers=2, model="midpoint")
     assert many[1] == hp.Failure(
-        "the worker process ended with signal 9, most likely for lack of memory; use fewer workers"
+        "The worker process ended with signal 9, most likely for lack of memory; use fewer workers."
     )
     for k in (0, 2):
         assert_same(many[k], hp.identify(HEAT, data[k], model="midpoint"))
@@ -117,7 +117,7 @@ def test_an_interrupt_keeps_what_is_done(workers):
 @pytest.mark.parametrize("workers", [1, 2])
 def test_a_time_limit_is_kept(workers):
     many = hp.identify_many(HEAT, [pair(0), pair(1)], workers=workers, time_limit=1e-3)
-    assert [fit.explanation for fit in many] == ["it had not ended within the time limit of 0.001 s."] * 2
+    assert [fit.explanation for fit in many] == ["It had not ended within the time limit of 0.001 s."] * 2
 
 
 def test_an_executor_may_do_the_work():
@@ -150,7 +150,7 @@ def test_what_an_executor_loses_is_a_failure():
             return future
 
     many = hp.identify_many(HEAT, [pair(0), pair(1)], executor=Careless())
-    assert [fit.explanation for fit in many] == ["the executor lost this fit: RuntimeError: gone"] * 2
+    assert [fit.explanation for fit in many] == ["The executor lost this fit: RuntimeError: gone."] * 2
 
 
 def test_progress_tells_the_pace_of_warm_workers(monkeypatch):

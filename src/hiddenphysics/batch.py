@@ -18,7 +18,7 @@ from hiddenphysics.result import Packed, Result, pack, unpack
 from hiddenphysics.snapshots import Snapshots, read
 from hiddenphysics.workers import AHEAD, Executor, Lost, TimeIsUp, by_executor, duration, in_processes
 
-INTERRUPTED = "it was interrupted before it had ended; what was done before it stands."
+INTERRUPTED = "It was interrupted before it had ended; what was done before stands."
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def identify_many(
             found[number] = answer
             clock.count()
     except TimeIsUp:
-        why = f"it had not ended within the time limit of {time_limit:g} s."
+        why = f"It had not ended within the time limit of {time_limit:g} s."
     except KeyboardInterrupt:
         clock.say("interrupted")
     return [Failure(why) if answer is None else answer for answer in found]
@@ -202,7 +202,7 @@ def _answer(ask: Ask, watch: Callable[[str], None] | bool = False) -> Result | F
 def _unpacked(travelled: Iterator[tuple[Ask, Packed | Failure | Lost]]) -> Answers:
     for ask, answer in travelled:
         if isinstance(answer, Lost):
-            yield ask.number, Failure(answer.reason)
+            yield ask.number, Failure(f"{answer.reason[0].upper()}{answer.reason[1:]}.")
         else:
             yield ask.number, answer if isinstance(answer, Failure) else unpack(answer)
 
