@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hiddenphysics.reproduction import ONE_THREAD
+from hiddenphysics.workers import ONE_THREAD
 
 if TYPE_CHECKING:  # imported where they are used: workers set the number of threads first
     import hiddenphysics as hp

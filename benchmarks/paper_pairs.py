@@ -16,7 +16,8 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hiddenphysics.reproduction import ONE_THREAD, PAPER, STUDIES, Library, Plan, Study
+from hiddenphysics.reproduction import PAPER, STUDIES, Library, Plan, Study
+from hiddenphysics.workers import ONE_THREAD
 
 if TYPE_CHECKING:  # imported where they are used: workers set the number of threads first
     from hiddenphysics.result import Result

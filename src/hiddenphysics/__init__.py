@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hiddenphysics.batch import Failure, identify_many
     from hiddenphysics.equation import Equation
     from hiddenphysics.errors import (
         DataError,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
 _ROOMS = {
+    "batch": ("Failure", "identify_many"),
     "equation": ("Equation",),
     "errors": ("DataError", "EquationError", "HiddenPhysicsError", "MissingExtraError", "ModelError"),
     "identification": ("identify", "problem"),
@@ -43,6 +45,7 @@ __all__ = [
     "DataError",
     "Equation",
     "EquationError",
+    "Failure",
     "HiddenPhysicsError",
     "Matern",
     "MissingExtraError",
@@ -57,6 +60,7 @@ __all__ = [
     "SquaredExponential",
     "datasets",
     "identify",
+    "identify_many",
     "load",
     "problem",
     "read",

@@ -85,7 +85,7 @@ def identify(
     """
     with _watched(progress, time_limit) as watch:
         watch("reading equation and data")
-        _check_known(model)
+        check_model(model)
         snapshots = data if isinstance(data, Snapshots) else read(data)
         question = Question.of(
             equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
@@ -116,13 +116,14 @@ def problem(
     >>> task.names  # doctest: +SKIP
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
-    _check_known(model)
+    check_model(model)
     snapshots = data if isinstance(data, Snapshots) else read(data)
     question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
     return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
 
 
-def _check_known(model: str) -> None:
+def check_model(model: str) -> None:
+    """Refuse a model that nobody has added."""
     if model != AUTOMATIC and model not in MODELS:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
 

@@ -14,7 +14,7 @@ from hiddenphysics.reproduction.checkpoint import FILE, failure
 from hiddenphysics.reproduction.fit_plan import Plan, Unit
 from hiddenphysics.reproduction.paper_tables import AuthorsSearch, Cell, Published, Table
 from hiddenphysics.reproduction.study import AUTHORS
-from hiddenphysics.reproduction.workers import Queue
+from hiddenphysics.workers import Queue
 from tests.reproduction.small import small_study, write_recording
 from tests.test_reference import CASES, snapshot
 
@@ -196,7 +196,7 @@ def test_a_lost_pair_is_stepped_over(whole, recording, tmp_path, monkeypatch):
     (tmp_path / FILE).write_text("".join(json.dumps(r) + "\n" for r in [*kept[:2], lost]))
     starts = {}
     monkeypatch.setattr(
-        "hiddenphysics.reproduction.workers.perform",
+        "hiddenphysics.reproduction.runner.perform",
         lambda task: starts.update({task.key: task.start}) or failure(""),
     )
     run([chained_study().restricted((AUTHORS,))], tmp_path, workers=0, data=recording)

@@ -5,7 +5,8 @@ from hiddenphysics.reproduction import Library, Outcome, tabulate
 from hiddenphysics.reproduction.comparison import summarise
 from hiddenphysics.reproduction.cramer_rao import closeness
 from hiddenphysics.reproduction.fit_plan import Plan, Unit
-from hiddenphysics.reproduction.report.wording import counted, duration, number, percent
+from hiddenphysics.reproduction.report.wording import counted, number, percent
+from hiddenphysics.workers import duration
 from tests.reproduction.small import TRUTH, made_up_row, small_study, write_recording
 
 

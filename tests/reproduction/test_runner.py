@@ -15,7 +15,7 @@ from hiddenphysics.reproduction import Library, run, runner, tabulate
 from hiddenphysics.reproduction.checkpoint import FAILED, FILE, Checkpoint, failure
 from hiddenphysics.reproduction.fit_plan import Plan, Unit
 from hiddenphysics.reproduction.fitting import perform
-from hiddenphysics.reproduction.workers import Queue
+from hiddenphysics.workers import Queue
 from tests.reproduction.small import TRUTH, small_study, write_recording
 
 pytestmark = pytest.mark.xdist_group("runner")  # one process: the tests share fits
@@ -25,10 +25,10 @@ ROOT = Path(__file__).parents[2]
 SCRIPT = """
 import os, sys, time
 from pathlib import Path
-from hiddenphysics.reproduction import checkpoint, run, workers
+from hiddenphysics.reproduction import checkpoint, run, runner
 from tests.reproduction.small import small_study
 
-real = workers.perform
+real = runner.perform
 
 def slow(task):
     time.sleep(0.3)
@@ -39,7 +39,7 @@ def deadly(task):
         os._exit(3)
     return checkpoint.failure("not even tried")
 
-workers.perform = {perform}  # workers import this file, so it holds there too
+runner.perform = {perform}  # workers import this file, so it holds there too
 
 if __name__ == "__main__":
     run([small_study()], Path({folder!r}), workers={workers}, data=Path({data!r}))
@@ -55,9 +55,9 @@ def start(folder: Path, data: Path, perform: str, workers: int):
     script = folder.parent / f"{folder.name}.py"
     text = SCRIPT.format(folder=str(folder), data=str(data), perform=perform, workers=workers)
     script.write_text(text)
-    return subprocess.Popen(
-        [sys.executable, str(script)], env=os.environ | {"PYTHONPATH": str(ROOT)}, cwd=ROOT
-    )
+    # The package that is tested is the one that this process has, wherever it was found.
+    found = {"PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    return subprocess.Popen([sys.executable, str(script)], env=os.environ | found, cwd=ROOT)
 
 
 def lines(folder: Path) -> list[str]:
@@ -158,13 +158,13 @@ def test_a_worker_that_dies_is_a_failed_fit_and_the_others_go_on(recording, tmp_
     assert len(rows) == len(lines(folder)) == 13
     run([small_study()], folder, workers=0, data=recording)
     assert len(lines(folder)) == 13  # a failure is an answer, and is kept
-    monkeypatch.setattr("hiddenphysics.reproduction.workers.perform", lambda task: failure("again"))
+    monkeypatch.setattr("hiddenphysics.reproduction.runner.perform", lambda task: failure("again"))
     outcome = run([small_study()], folder, workers=0, data=recording, retry=True)
     assert {row["explanation"] for row in outcome.rows.values()} == {"again"}
 
 
 def test_rows_of_another_study_are_not_used(recording, tmp_path, monkeypatch):
-    monkeypatch.setattr("hiddenphysics.reproduction.workers.perform", lambda task: failure(task.equation))
+    monkeypatch.setattr("hiddenphysics.reproduction.runner.perform", lambda task: failure(task.equation))
     run([small_study()], tmp_path, workers=0, data=recording)
     other = small_study(equation="u_t - 2*b*u_xx = 0")
     outcome = run([other], tmp_path, workers=0, data=recording)

@@ -94,7 +94,7 @@ def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:
 
 def sentence(progress: Progress) -> str:
     """Write progress as one line."""
-    from hiddenphysics.reproduction import duration
+    from hiddenphysics.workers import duration
 
     left = "" if progress.left is None else f", about {duration(progress.left)} left"
     return f"{progress.done} of {progress.total} fits{left}: {progress.doing}"

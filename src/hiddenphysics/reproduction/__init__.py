@@ -6,26 +6,25 @@
 >>> report(outcome, Path("burgers"))  # doctest: +SKIP
 """
 
+from hiddenphysics.reproduction.checkpoint import Checkpoint
 from hiddenphysics.reproduction.comparison import tabulate
 from hiddenphysics.reproduction.experiments import STUDIES, choose, rehearsal, restrict
 from hiddenphysics.reproduction.fit_plan import Plan
-from hiddenphysics.reproduction.report import duration, report
+from hiddenphysics.reproduction.report import report
 from hiddenphysics.reproduction.runner import Outcome, Progress, run
 from hiddenphysics.reproduction.study import PAPER, Study
 from hiddenphysics.reproduction.study_data import Library
-from hiddenphysics.reproduction.workers import ONE_THREAD
 
 __all__ = [
-    "ONE_THREAD",
     "PAPER",
     "STUDIES",
+    "Checkpoint",
     "Library",
     "Outcome",
     "Plan",
     "Progress",
     "Study",
     "choose",
-    "duration",
     "rehearsal",
     "report",
     "restrict",

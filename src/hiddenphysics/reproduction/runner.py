@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
-from hiddenphysics.reproduction.checkpoint import FAILED, Checkpoint, Row
+from hiddenphysics.errors import MissingExtraError, ModelError
+from hiddenphysics.reproduction.checkpoint import FAILED, Checkpoint, Row, failure
 from hiddenphysics.reproduction.fit_plan import FitJob, Plan, Unit
+from hiddenphysics.reproduction.fitting import perform
 from hiddenphysics.reproduction.study import Study
 from hiddenphysics.reproduction.study_data import Library
-from hiddenphysics.reproduction.workers import in_processes, in_this_process, on_cluster
+from hiddenphysics.workers import AHEAD, Lost, by_executor, in_processes, in_this_process
 
 
 @dataclass(frozen=True)
@@ -90,11 +93,37 @@ def run(
 def _fits(
     units: Sequence[Unit], task: Callable[[Unit], FitJob], workers: int, scheduler: str | None
 ) -> Iterator[tuple[Unit, Row]]:
-    if not units:
-        return iter(())
-    if scheduler is not None:
-        return on_cluster(units, task, scheduler)
-    return in_processes(units, task, workers) if workers > 0 else in_this_process(units, task)
+    """Yield every fit as it finishes, wherever it was made; a worker that died leaves a failed one."""
+    answers: Iterator[tuple[Unit, Row | Lost]] = iter(())
+    if units and scheduler is not None:
+        answers = _on_cluster(units, task, scheduler)
+    elif units and workers > 0:
+        answers = in_processes(units, task, perform, workers)
+    elif units:
+        answers = in_this_process(units, task, perform)
+    for unit, answer in answers:
+        yield unit, failure(answer.reason) if isinstance(answer, Lost) else answer
+
+
+def _on_cluster(
+    units: Sequence[Unit], task: Callable[[Unit], FitJob], address: str
+) -> Iterator[tuple[Unit, Row | Lost]]:
+    try:
+        distributed = import_module("distributed")
+    except ImportError as missing:
+        raise MissingExtraError(
+            'A cluster needs dask.distributed. Type: pip install "hiddenphysics[cluster]"'
+        ) from missing
+    try:
+        client = distributed.Client(address, timeout="20s")
+    except (OSError, ValueError) as problem:
+        raise ModelError(
+            f"No scheduler answered at {address!r}: {problem}. Start one with `dask scheduler` and workers with "
+            "`dask worker ADDRESS --nthreads 1`, and give its address, such as --scheduler tcp://127.0.0.1:8786."
+        ) from problem
+    with client:
+        at_once = AHEAD * max(1, sum(client.nthreads().values()))
+        yield from by_executor(units, task, perform, client.get_executor(pure=False), at_once=at_once)
 
 
 def _end_before(unit: Unit, rows: Mapping[str, Row]) -> dict[str, float] | None:

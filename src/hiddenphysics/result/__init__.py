@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hiddenphysics.result.files import load
+    from hiddenphysics.result.files import Packed, load, pack, unpack
     from hiddenphysics.result.pictures import (
         load_figure_class,
         plot_result,
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used: a picture needs no JAX, a result does.
 _MODULES = {
-    "files": ("load",),
+    "files": ("Packed", "load", "pack", "unpack"),
     "pictures": (
         "load_figure_class",
         "plot_result",
@@ -31,12 +31,15 @@ _MODULES = {
 
 __all__ = [
     "Estimate",
+    "Packed",
     "Result",
     "load",
     "load_figure_class",
+    "pack",
     "plot_result",
     "plot_snapshot",
     "plot_trajectory",
+    "unpack",
     "write_figure",
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,41 @@ LEARNED = "learned "
 """What the names of arrays begin with that hold the posterior of the fields."""
 
 
+class Packed(NamedTuple):
+    """A result as plain data and arrays: what a file holds, and what travels between processes.
+
+    Attributes
+    ----------
+    told
+        Everything that is no array, ready for JSON.
+    columns
+        The snapshots as a table, one row per point: t, coordinates, fields, known deviations, each (N,).
+    covariance
+        (P, P), see `Result`.
+    learned
+        The posterior of the fields, as the model packs it.
+    """
+
+    told: dict[str, Any]
+    columns: Arrays
+    covariance: np.ndarray
+    learned: Arrays
+
+
+def pack(result: Result) -> Packed:
+    """Return plain data and arrays from which `unpack` makes the same result; the recording stays behind."""
+    table = result.snapshots.to_table()
+    plain, learned = MODELS[result.model].pack(result.learned)
+    columns = {name: table[name].to_numpy() for name in table.columns}
+    return Packed(_describe(result) | {"learned": plain}, columns, result.covariance, learned)
+
+
+def unpack(packed: Packed) -> Result:
+    """Return what `pack` has packed, in any process."""
+    told, columns, covariance, learned = packed
+    return _rebuild(told, read(columns), covariance, learned)
+
+
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
     """Write a result; an existing file is kept unless ``overwrite``, and a broken write never replaces one."""
     import xarray as xr
@@ -32,13 +67,12 @@ def save(result: Result, path: Path, *, overwrite: bool) -> Path:
         raise DataError(
             f"{path} exists and is not overwritten. Choose another name, or say so: overwrite=True, --force."
         )
-    table = result.snapshots.to_table()
-    plain, learned = MODELS[result.model].pack(result.learned)
-    arrays: dict[str, Any] = {name: ("point", table[name].to_numpy()) for name in table.columns}
-    for number, (name, values) in enumerate(learned.items()):
+    packed = pack(result)
+    arrays: dict[str, Any] = {name: ("point", values) for name, values in packed.columns.items()}
+    for number, (name, values) in enumerate(packed.learned.items()):
         arrays[LEARNED + name] = ([f"axis_{number}_{axis}" for axis in range(values.ndim)], values)
-    arrays["covariance"] = (("unknown", "unknown_"), result.covariance)
-    dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(_describe(result) | {"learned": plain})})
+    arrays["covariance"] = (("unknown", "unknown_"), packed.covariance)
+    dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(packed.told)})
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
@@ -70,12 +104,11 @@ def load(path: str | Path) -> Result:
     if told["format"] not in READABLE:
         known = " and ".join(map(str, READABLE))
         raise DataError(f"{path} has format {told['format']}; this version reads {known}. Identify again.")
-    columns = ["t", *told["coordinates"], *told["columns"]]
-    snapshots = read({name: dataset[name].to_numpy() for name in columns})
-    arrays = {
+    columns = {name: dataset[name].to_numpy() for name in ("t", *told["coordinates"], *told["columns"])}
+    learned = {
         str(n).removeprefix(LEARNED): dataset[n].to_numpy() for n in dataset if str(n).startswith(LEARNED)
     }
-    return _rebuild(told, snapshots, dataset["covariance"].to_numpy(), arrays)
+    return unpack(Packed(told, columns, dataset["covariance"].to_numpy(), learned))
 
 
 def _describe(result: Result) -> dict[str, Any]:

@@ -119,17 +119,6 @@ def score_sentence(model: str, counts: Mapping[str, int]) -> str:
     return text + "."
 
 
-def duration(seconds: float) -> str:
-    """Write a time span.
-
-    >>> duration(42.0), duration(150.0), duration(8000.0)
-    ('42 s', '2.5 min', '2.2 h')
-    """
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.1f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
-
-
 def cramer_rao_lines(table: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Yield noise levels in words and the numbers under `CRAMER_RAO_HEAD`, for statistics that the flow has fitted."""
     if len(table["rows"]) > 1 or not any(cell["noise"] for cell in table["cells"]):

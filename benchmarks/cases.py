@@ -1,0 +1,211 @@
+"""What the long benchmarks share: every case in a process of its own, kept at once, tables in Markdown.
+
+A benchmark is a module with a function `answer` (a case of plain data -> a row of plain data), run as
+`python -m benchmarks.NAME --to FOLDER`. A run that was stopped goes on: finished cases are in `fits.jsonl` there. A
+fresh process with one thread makes seconds and memory honest: nothing was compiled before, nothing else is in it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hiddenphysics.reproduction import Checkpoint
+from hiddenphysics.workers import ONE_THREAD
+
+Case = dict[str, Any]
+Row = dict[str, Any]
+"""What was asked and what came out, ready for JSON."""
+
+OUTPUT = Path("output") / "benchmarks"
+ROOT = Path(__file__).parents[1]
+TWO_SIDED_95 = 1.959964
+"""Half width of the 95 % interval of a normal distribution, in deviations."""
+DIED = "died"
+"""Status of a case whose process has ended without an answer."""
+
+
+def arguments(about: str | None) -> argparse.ArgumentParser:
+    """Return a parser with what every benchmark takes."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--to", type=Path, default=OUTPUT, help=f"folder of rows and tables; {OUTPUT}")
+    parser.add_argument("--small", action="store_true", help="a version for seconds instead of hours")
+    parser.add_argument("--retry", action="store_true", help="run cases again whose process has died")
+    parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)  # what the processes are told
+    return parser
+
+
+def answered(answer: Callable[[Case], Row], case: Case) -> None:
+    """Answer one case in this process, and print it for the one that waits."""
+    print(json.dumps(answer(case)))
+
+
+def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False) -> list[Row]:
+    """Run the cases that are not done yet, one after the other; return the rows of all of them, in order.
+
+    Parameters
+    ----------
+    module
+        Name under which Python finds the benchmark, such as ``"benchmarks.points"``.
+    cases
+        What to run; two that are equal are one.
+    folder
+        Where finished cases are kept.
+    """
+    kept = Checkpoint(folder)
+    done = kept.read()
+    rows = []
+    for case in cases:
+        key = f"{module} {json.dumps(case, sort_keys=True)}"
+        row = done.get(key)
+        if row is None or (retry and row["status"] == DIED):
+            print(key, file=sys.stderr, flush=True)
+            row = {"key": key, "case": case} | _in_a_process(module, case)
+            kept.append(row)
+        rows.append(row)
+    return rows
+
+
+def _in_a_process(module: str, case: Case) -> Row:
+    # What was compiled before would hide the cost of compiling; the caller's choice of threads stays.
+    environment = ONE_THREAD | {k: v for k, v in os.environ.items() if k != "JAX_COMPILATION_CACHE_DIR"}
+    words = [sys.executable, "-m", module, "--case", json.dumps(case)]
+    began = time.perf_counter()
+    run = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+    cold = time.perf_counter() - began
+    if run.returncode:
+        last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        return {"status": DIED, "explanation": f"exit code {run.returncode}: {last}", "cold": cold}
+    return json.loads(run.stdout.splitlines()[-1]) | {"cold": cold}
+
+
+def peak_gib() -> float:
+    """Return the largest resident memory of this process so far, in GiB.
+
+    Linux counts in `ru_maxrss` also what the parent had in memory when it started this process; VmHWM does not.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        line = next(w for w in status.read_text().splitlines() if w.startswith("VmHWM:"))
+        return int(line.split()[1]) / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+
+
+def fitted(equation: str, data: Any, **options: Any) -> tuple[Any, Row]:
+    """Identify, and return the result and its row: estimates, deviations, seconds, peak memory, status, rounds.
+
+    Where the data are refused the result is None. `rounds` is the median time of a round and their number, from the
+    stages that the fit tells.
+    """
+    import hiddenphysics as hp
+
+    stages: list[tuple[float, str]] = []
+    began = time.perf_counter()
+    try:
+        fit = hp.identify(
+            equation, data, progress=lambda stage: stages.append((time.perf_counter(), stage)), **options
+        )
+    except hp.HiddenPhysicsError as problem:
+        seconds = time.perf_counter() - began
+        return None, {
+            "status": "refused",
+            "explanation": str(problem),
+            "seconds": seconds,
+            "peak": peak_gib(),
+        }
+    ended = time.perf_counter()
+    moments = [*(moment for moment, _ in stages), ended]
+    rounds = [
+        later - moment
+        for (moment, stage), later in zip(stages, moments[1:], strict=True)
+        if stage.startswith("round")
+    ]
+    row = {
+        "status": str(fit.status),
+        "explanation": fit.explanation,
+        "model": fit.model,
+        "estimates": {name: e.estimate for name, e in fit.parameters.items()},
+        "stds": {name: e.std for name, e in fit.parameters.items()},
+        "seconds": ended - began,
+        "rounds": len(rounds),
+        "round_seconds": sorted(rounds)[len(rounds) // 2] if rounds else None,
+        "peak": peak_gib(),
+    }
+    return fit, row
+
+
+class Errors(NamedTuple):
+    """Errors of one parameter over some draws, None where there is nothing to tell.
+
+    Attributes
+    ----------
+    percent
+        Root mean square, in % of the truth.
+    mean_square, largest
+        Of errors in stated deviations: 1 is expected of the first.
+    covered
+        Part of the 95 % intervals that hold the truth.
+    """
+
+    percent: float | None
+    mean_square: float | None
+    largest: float | None
+    covered: float | None
+
+
+def errors(fits: Iterable[Row], name: str, truth: float) -> Errors:
+    """Return the errors of a parameter in rows of `fitted`; of those without a deviation only the first is told."""
+    ended = [fit for fit in fits if "estimates" in fit]
+    off = np.array([fit["estimates"][name] - truth for fit in ended])
+    stds = np.array([fit["stds"][name] for fit in ended])
+    apart = off[stds > 0] / stds[stds > 0]
+    percent = float(100 * np.sqrt(np.mean(off**2)) / abs(truth)) if len(off) else None
+    if not len(apart):
+        return Errors(percent, None, None, None)
+    covered = np.mean(np.abs(apart) < TWO_SIDED_95)
+    return Errors(percent, float(np.mean(apart**2)), float(np.abs(apart).max()), float(covered))
+
+
+def median(fits: Iterable[Row], name: str) -> float | None:
+    """Return the median of a number that most rows have."""
+    values = [fit[name] for fit in fits if fit.get(name) is not None]
+    return float(np.median(values)) if values else None
+
+
+def table(head: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """Return a table in Markdown; numbers get three digits, what is missing a dash."""
+    rows = ["| " + " | ".join(map(_cell, line)) + " |" for line in lines]
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head), *rows])
+
+
+def write(folder: Path, name: str, text: str) -> None:
+    """Print a report and keep it as a page."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.md").write_text(text + "\n", encoding="utf-8")
+    print(text)
+
+
+def counted(words: Iterable[str]) -> str:
+    """Say how often each word occurs: ``converged 4, refused 1``.
+
+    >>> counted(["b", "a", "b"])
+    'b 2, a 1'
+    """
+    given = list(words)
+    return ", ".join(f"{word} {given.count(word)}" for word in dict.fromkeys(given))
+
+
+def _cell(value: object) -> str:
+    if value is None or (isinstance(value, float) and value != value):
+        return "–"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
