@@ -39,6 +39,8 @@ class Fit:
         What it cost: evaluations of the likelihood, or rounds.
     learned
         What the model itself needs to predict: the model's own business.
+    stopped
+        Whether it was told to stop before its end.
     """
 
     values: dict[str, float]
@@ -48,6 +50,7 @@ class Fit:
     jitter: float
     evaluations: int
     learned: Any
+    stopped: bool = False
 
 
 class Model(ABC):

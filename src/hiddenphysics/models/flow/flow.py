@@ -17,6 +17,7 @@ from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -75,14 +76,16 @@ class FlowModel(Model):
         return float(linear.log_density(jnp.asarray(vector)))
 
     def learn(self, question: Question, say: Progress) -> Fit:
-        """Fit the whole recording at once; where that ends badly, in windows half as long, and so on."""
+        """Fit the whole recording at once; where that ends badly, in shorter windows, and so on."""
         equation, snapshots = question.equation, question.snapshots
         _check_enough(question)
         kernels = _by_field(question)
+        if len(snapshots) > MANY_STOPS:
+            return fit_recording(equation, snapshots, kernels, say)
         tried: list[Fit] = []
         for gaps in gap_counts(len(snapshots), max(equation.time_orders.values())):
             tried.append(fit_windows(gathered(equation, windows_of(snapshots, gaps)), kernels, say))
-            if not tried[-1].verdict.status.is_bad:
+            if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
                 break
         return max(
             tried,

@@ -57,6 +57,9 @@ MOST_STARTS = 3
 QUIET = 1e-6
 """Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
 
+NEARBY = 0.5
+"""Over corrections below this many standard deviations log|K| is straight: they are made once."""
+
 MOST_POLISHES = 3
 """Corrections by log|K| in a row."""
 WORTH = 0.05
@@ -111,6 +114,9 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
 Finding = Callable[[Searched], Verdict | None]
 """What may be said against where a search ended."""
 
+Correction = Callable[[Searched, Progress], tuple[Searched, np.ndarray]]
+"""Goes from where a search ended to the optimum of the marginal likelihood; returns it, and the covariance there."""
+
 
 def answered(
     best: Searched,
@@ -118,6 +124,7 @@ def answered(
     say: Progress,
     count: int,
     against: Finding,
+    correct: Correction | None = None,
 ) -> Fit:
     """Correct for the volume of states, and say how it went.
 
@@ -131,11 +138,13 @@ def answered(
         Rounds so far.
     against
         Speaks first when it has something to say.
+    correct
+        How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
     """
     polished, covariance = best, covariance_of(best.last.information)
     if not best.stopped:
         say("correcting for the volume of states")
-        polished, covariance = polish(best, say)
+        polished, covariance = (correct or polish)(best, say)
     verdict, stated = _verdict(polished, scale_at, covariance, against), covariance
     if polished.stopped:
         # Numbers that are not to be trusted carry no small deviations.
@@ -148,6 +157,7 @@ def answered(
         jitter=0.0,
         evaluations=count + polished.rounds,
         learned=LearnedFlow.of(polished.task, polished.last, covariance),
+        stopped=bool(polished.stopped),
     )
 
 
@@ -293,6 +303,8 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         task = replace(task, slope=slope)
         made = run(task, best.last.point, best.last.dt, say, most=MOST_ROUNDS // 2)
         best = gone_through(task, made, best.rounds, best.last)
+        if shift @ information @ shift < NEARBY**2:
+            break
     return best, covariance_of(information)
 
 
@@ -334,7 +346,7 @@ def _verdict(
         undetermined(names, parameters, covariance, scale),
         at_bound(names, is_free(parameters, scale, task.bounds)),
         when(
-            not ended.last.settled,
+            not (ended.last.settled or ended.last.found),
             Status.NOT_CONVERGED,
             "The rounds ended before the parameters settled.",
         ),

@@ -41,8 +41,9 @@ SETTLED = 0.01
 SHORTEST = 2.0**-7
 """Smallest part of a step that is tried."""
 
-GAINED = 0.05
-"""A state for given parameters is found when the objective, a sum of squares in units of the noise, falls by less."""
+GAINED = 0.1
+"""A state for given parameters is found when the objective, a sum of squares in units of the noise, can only fall by
+less: a twentieth of a unit of log evidence."""
 
 LEAST_PART = 0.1
 """Smallest part to which a step is relaxed."""
@@ -101,6 +102,8 @@ class Solved(NamedTuple):
         (W, K) posterior mean of the state for the parameters as they are, (W, K, P) how it falls with them.
     merit_before, merit
         ‖y − φ‖² in units of the noise + zᵀS⁻¹z at the point itself, with the vector as it was and as tuned.
+    promised
+        By how much the posterior mean, for the parameters as they are, would lower it were the flow linear.
     """
 
     tuned: Tuned
@@ -109,6 +112,7 @@ class Solved(NamedTuple):
     slope: Any
     merit_before: Any
     merit: Any
+    promised: Any
 
 
 @jax.jit
@@ -126,10 +130,11 @@ def solve(
     spectrum, noise = linear.spectrum(tuned.theta), jnp.exp(tuned.theta[-1])
     mean, slope = posterior(linear.data, spectrum, noise)
 
-    def merit(theta: jax.Array) -> jax.Array:
-        return _merit(linear.data, at.z, linear.spectrum(theta), jnp.exp(theta[-1]))
+    def merit(z: jax.Array, theta: jax.Array) -> jax.Array:
+        return _merit(linear.data, z, linear.spectrum(theta), jnp.exp(theta[-1]))
 
-    return Solved(tuned, step, mean, slope, merit(at.theta), merit(tuned.theta))
+    here = merit(at.z, tuned.theta)
+    return Solved(tuned, step, mean, slope, merit(at.z, at.theta), here, here - merit(mean, tuned.theta))
 
 
 def _merit(data: Reduced, z: jax.Array, spectrum: jax.Array, noise: jax.Array) -> jax.Array:
@@ -203,6 +208,11 @@ class Round(NamedTuple):
         return bool(self.fine and not self.held and self.step @ self.information @ self.step < SETTLED**2)
 
     @property
+    def found(self) -> bool:
+        """Whether, for the parameters as they are, the state is next to its optimum."""
+        return bool(self.fine and float(self.solved.promised) < GAINED)
+
+    @property
     def lost(self) -> bool:
         """Whether the motion has left the numbers."""
         return not (np.isfinite(self.misfit) and np.all(np.isfinite(self.point.parameters)))
@@ -222,8 +232,8 @@ class FlowTask:
         Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
     slope
         (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
-    frozen
-        Whether the parameters are held where they are.
+    frozen, fixed
+        Whether the parameters are held where they are, and whether the prior's vector is.
     horizon
         Stops of every window that take part; None for all.
     """
@@ -236,6 +246,7 @@ class FlowTask:
     bounds: np.ndarray
     slope: np.ndarray
     frozen: bool = False
+    fixed: bool = False
     horizon: int | None = None
 
     @classmethod
@@ -274,8 +285,9 @@ class FlowTask:
 
     @property
     def longest_step(self) -> float:
-        """Longest step in time: a few of them between the first and the last stop."""
-        return max(self.windows.span / FIRST_STEPS, 1e-300)
+        """Longest step in time: a few of them between the first and the last stop, and two in every gap."""
+        gap = float(np.max(np.diff(self.windows.times, axis=1), initial=0.0))
+        return max(min(self.windows.span / FIRST_STEPS, gap / 2), 1e-300)
 
     def path(self, dt: float) -> Path:
         """Return the way through all stops, in steps of at most dt."""
@@ -337,7 +349,8 @@ class FlowTask:
         if hold:
             bounds = bounds.copy()
             theta = np.asarray(at.theta)
-            bounds[:-1] = np.clip(theta[:-1, None], bounds[:-1, :1], bounds[:-1, 1:])
+            last = None if self.fixed else -1
+            bounds[:last] = np.clip(theta[:last, None], bounds[:last, :1], bounds[:last, 1:])
         linear = self.likelihood(made.data)
         solved = jax.tree.map(np.asarray, solve(linear, at, bounds, self.scale, self.slope))
         step = np.zeros_like(solved.step) if self.frozen else solved.step
@@ -403,17 +416,12 @@ def run(
             share /= 2
             tried = _between(before.at, before.point, share)
             continue
-        done = before is not None and task.frozen and _gained(before, now) < GAINED
+        done = task.frozen and now.found
         share, count, before = 1.0, count + 1, now
         yield now
         if now.lost or now.settled or done or (not now.held and not task.carried(now.point)):
             break
         tried = now.point
-
-
-def _gained(before: Round, now: Round) -> float:
-    """How much the objective has fallen in a round."""
-    return float(before.solved.merit) - float(now.solved.merit_before)
 
 
 def _between(one: Point, other: Point, share: float) -> Point:

@@ -1,27 +1,29 @@
-"""One fit of a whole recording: a weak-form guess, a horizon that grows, windows where chaos asks for them.
-
-Heavy noise makes the evidence of the parameters wiggle: waves whose amplitude lies in the noise turn their phase with
-the parameters, and each wiggle has an optimum with a small curvature of its own. There the answer is not an optimum but
-a parabola through the evidence at points a deviation or two apart (Rue, Martino & Chopin, 2009, do the same).
-"""
+"""One fit of a whole recording: a weak-form guess, a horizon that grows, windows where chaos asks for them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from itertools import product
 
-import jax
 import numpy as np
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.gaussian import RestrictedLikelihood, covariance_of, evidence
+from hiddenphysics.gaussian import covariance_of
 from hiddenphysics.learning import Guess, Progress, Status, Stopped, Verdict, WeakGuess, weak_guess, when
 from hiddenphysics.models.flow.beginning import beginning_of, joined
+from hiddenphysics.models.flow.design import MOST_PARAMETERS, MOST_STATE_ROUNDS, explore
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.flow_fit import Searched, answered, gone_through, limits_of, rebox
-from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, Round, run
+from hiddenphysics.models.flow.flow_fit import (
+    Correction,
+    Searched,
+    answered,
+    gone_through,
+    limits_of,
+    polish,
+    rebox,
+)
+from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
@@ -44,20 +46,20 @@ PAIRS = 4
 FIRST_HORIZON = 6
 """Stops of a window that are entered first; then twice as many, until all are in."""
 
+NEARLY = 2.5
+"""Once so many times the horizon is all of it, the next one is."""
+
 MOST_TANGENT_GROWTH = 30.0
 """A window ends before any wave of its first state has grown by more: beyond, the flow bends within the noise."""
 
-MOST_STATE_ROUNDS = 8
-"""Rounds for a state, given the parameters."""
+SHORTEST_WINDOW, SHORTER = 4, 3
+"""Windows of a fit that ends badly become a third as long, down to so many stops."""
 
 HEAVY = 0.03
 """Noise variance, in units of the fields', from which on the evidence may wiggle."""
 
-APART = 1.5
-"""Distance of the design's points from its centre, in deviations."""
-
-MOST_DESIGNS = 3
-"""Designs, each around the last one's answer."""
+FAR = 3.0
+"""An optimum that many of the weak form's deviations from its answer lies in a wiggle."""
 
 UNEXPLAINED = 1.3
 """Noise variance after the fit over that of the snapshots smoothed one by one, from which on the equation leaves too
@@ -107,15 +109,47 @@ class Outset:
 
 
 def fit_recording(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
-    """Guess, let the horizon grow, search, look around, and say how it went."""
+    """Fit with windows as long as they can be; where that ends badly, with shorter ones."""
     outset = outset_of(equation, snapshots, kernels, say)
+    fits: list[Fit] = []
+    longest = len(snapshots)
+    while longest >= SHORTEST_WINDOW or not fits:
+        fits.append(_fit(outset, longest, say))
+        used = len(fits[-1].learned.windows)
+        if not fits[-1].verdict.status.is_bad or fits[-1].stopped:
+            break
+        longest = min(longest, -(-len(snapshots) // used)) // SHORTER
+    return max(fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)))
+
+
+def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
+    """Let the horizon grow over windows of at most so many stops, search, look around, and say how it went."""
     say("choosing windows")
-    ended = _entered(outset, say)
+    ended = _entered(outset, longest, say)
     if not ended.stopped:
         ended = _settled(ended, say)
-    if not ended.stopped and outset.noise > HEAVY:
-        ended = _designed(ended, outset, say)
-    return answered(ended, outset.scale_at, say, ended.rounds, _unexplained(outset))
+    correct = _explored(outset) if outset.noise > HEAVY and len(outset.names) <= MOST_PARAMETERS else polish
+    return answered(ended, outset.scale_at, say, ended.rounds, _unexplained(outset), correct)
+
+
+def _explored(outset: Outset) -> Correction:
+    """Return the correction by a parabola through the evidence, around the weak form's answer where there is one."""
+
+    def correct(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
+        centre, covariance = ended.last.point.parameters, covariance_of(ended.last.information)
+        if outset.covariance is not None:
+            # A wiggle's own curvature is no measure of how far to look: the weak form's is.
+            covariance = outset.covariance
+            away = centre - outset.vector(outset.guess.estimate)
+            if away @ np.linalg.solve(covariance, away) > FAR**2:
+                centre = outset.vector(outset.guess.estimate)
+        try:
+            made = explore(ended.task, ended.last, centre, covariance, say)
+        except Stopped as stop:
+            return replace(ended, stopped=stop.reason), covariance
+        return Searched(ended.task, made.last, made.rounds), made.covariance
+
+    return correct
 
 
 # ---- before the flow --------------------
@@ -182,7 +216,7 @@ def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarra
     return every.reshape(len(first), -1)
 
 
-def _entered(outset: Outset, say: Progress) -> Searched:
+def _entered(outset: Outset, longest: int, say: Progress) -> Searched:
     """Let the horizon grow over the first window with the parameters held, and cut where the flow bends too much.
 
     Six noisy stops alone would send the parameters far away, from where no search comes back: they stay at the guess
@@ -190,9 +224,8 @@ def _entered(outset: Outset, say: Progress) -> Searched:
     """
     parameters = np.clip(outset.vector(outset.guess.estimate), *limits_of(outset.windows).T)
     snapshots = outset.windows.windows[0]
-    probe = outset.windows.of([snapshots])
-    task = _task(outset, probe, outset.theta, parameters)
-    ended, length = _grown(outset, task, parameters, say)
+    probe = outset.windows.of([snapshots[:longest]])
+    ended, length = _grown(outset, _task(outset, probe, outset.theta, parameters), parameters, say)
     if ended.stopped or length == len(snapshots):
         return ended
     cut = outset.windows.of(windows_of(snapshots, max(length - 1, 1)))
@@ -207,7 +240,6 @@ def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress
     windows, stops = task.windows, task.windows.times.shape[1]
     at = Point(_first_states(outset, windows, task.domain), parameters, outset.theta)
     dt, horizon, count, ended = task.longest_step, min(FIRST_HORIZON, stops), 0, None
-    dt = min(dt, float(np.max(np.diff(windows.times, axis=1))))
     while True:
         held = replace(task, frozen=True, horizon=horizon if horizon < stops else None)
         say(f"{len(windows.windows)} window(s), {horizon} of {stops} stops")
@@ -222,7 +254,7 @@ def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress
                 return replace(ended, task=task), max(int(too_much[0]), 2)
         if ended.stopped or horizon == stops:
             return replace(ended, task=task), stops
-        horizon = min(2 * horizon, stops)
+        horizon = 2 * horizon if NEARLY * horizon < stops else stops
 
 
 def _settled(ended: Searched, say: Progress) -> Searched:
@@ -241,20 +273,7 @@ def _settled(ended: Searched, say: Progress) -> Searched:
     return ended
 
 
-# ---- a design of points for the parameters --------------------
-
-
-def _designed(ended: Searched, outset: Outset, say: Progress) -> Searched:
-    """Return the search with the parameters, and their information, that a parabola through the evidence gives."""
-    raise NotImplementedError
-
-
-@jax.jit
-def _marginal(linear: RestrictedLikelihood, theta: np.ndarray) -> jax.Array:
-    """Log evidence of given parameters: the state, linear around its optimum, integrated out."""
-    data = linear.data
-    alone = data._replace(B=data.B[..., :0], rest=data.rest[-1:, -1:])
-    return -evidence(alone, linear.spectrum(theta), jax.numpy.exp(theta[-1]))
+# ---- what may be said against it --------------------
 
 
 def _unexplained(outset: Outset) -> Callable[[Searched], Verdict | None]:

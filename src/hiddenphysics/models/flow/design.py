@@ -1,0 +1,144 @@
+"""Parameters outside, state inside: a parabola through the evidence at points a deviation or two apart.
+
+Heavy noise makes the evidence of the parameters wiggle: waves whose amplitude lies in the noise turn their phase with
+the parameters, and each wiggle has an optimum with a small curvature of its own. What the data say is the parabola that
+runs through the wiggles. Rue, Martino & Chopin (2009), J. R. Stat. Soc. B 71, 319, explore a posterior the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from hiddenphysics.gaussian import RestrictedLikelihood, evidence
+from hiddenphysics.learning import Progress
+from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round, run
+
+APART = 1.5
+"""Distance of the design's points from its centre, in deviations."""
+
+MOST_DESIGNS = 3
+"""Designs, each around the last one's answer."""
+
+MOST_PARAMETERS = 5
+"""More would need too many points."""
+
+MOST_STATE_ROUNDS = 8
+"""Rounds for a state, given the parameters; two or three are the rule."""
+
+MOVED, NARROWER, WIDER = 1.0, 1 / 3, 2.0
+"""A design is the last one when its answer lies within a deviation of its centre, and has about the deviations that it
+was made for."""
+
+
+LEAST_CURVATURE = 0.2
+"""Curvatures of less than what five times the expected deviation has are not believed."""
+
+LONGEST = 2.0
+"""The top is sought within twice the reach of the design; the next design stands there."""
+
+
+class Explored(NamedTuple):
+    """Top (P,) and covariance (P, P) of the parabola, the round at the top, and how many rounds it took."""
+
+    parameters: Any
+    covariance: Any
+    last: Round
+    rounds: int
+
+
+class _Tried(NamedTuple):
+    parameters: np.ndarray
+    log_evidence: float
+    last: Round
+
+
+def explore(task: FlowTask, start: Round, centre: np.ndarray, covariance: np.ndarray, say: Progress) -> Explored:
+    """Fit a parabola to the evidence around a centre (P,), over deviations that a covariance (P, P) suggests.
+
+    The points are the centre, 2P along the principal axes and 2^P between them; for every one of them the state is
+    found anew, with the prior as it is. The next design stands around the answer of the last one.
+    """
+    held = replace(task, frozen=True, fixed=True)
+    directions = _directions(len(centre))
+    tried: list[_Tried] = []
+    count = 0
+    for number in range(1, MOST_DESIGNS + 1):
+        root = APART * np.linalg.cholesky(covariance)
+        for at, direction in enumerate(directions):
+            say(f"design {number}, point {at + 1} of {len(directions)}")
+            near = min(tried, key=lambda one: _far(one, centre + root @ direction, root)).last if tried else start
+            made, spent = _state_for(held, near, np.clip(centre + root @ direction, *task.bounds.T), say)
+            count += spent
+            tried.append(made)
+        top, new = _parabola(tried[-len(directions) :], centre, root, covariance)
+        away = np.linalg.solve(root / APART, top - centre)
+        wide = np.sqrt(np.diagonal(new) / np.diagonal(covariance))
+        centre, covariance = np.clip(top, *task.bounds.T), new
+        if np.linalg.norm(away) < MOVED and np.all(wide > NARROWER) and np.all(wide < WIDER):
+            break
+    say("state at the top")
+    nearest = min(tried, key=lambda one: _far(one, centre, root)).last
+    made, spent = _state_for(held, nearest, centre, say)
+    return Explored(centre, covariance, made.last, count + spent)
+
+
+def _directions(count: int) -> np.ndarray:
+    """Centre, axes and corners, (1 + 2P + 2^P, P), all but the centre one deviation away."""
+    axes = np.concatenate([np.eye(count), -np.eye(count)])
+    corners = np.array(list(product((1.0, -1.0), repeat=count))) / np.sqrt(count)
+    return np.concatenate([np.zeros((1, count)), axes, corners if count > 1 else corners[:0]])
+
+
+def _far(one: _Tried, parameters: np.ndarray, root: np.ndarray) -> float:
+    return float(np.linalg.norm(np.linalg.solve(root, one.parameters - parameters)))
+
+
+def _state_for(task: FlowTask, near: Round, parameters: np.ndarray, say: Progress) -> tuple[_Tried, int]:
+    """Find the state for given parameters, from one nearby that is moved as its linear model says."""
+    z = near.point.z - near.solved.slope @ (parameters - near.point.parameters)
+    at = Point(z, parameters, near.point.theta)
+    made = list(run(task, at, near.dt, say, most=MOST_STATE_ROUNDS))
+    last = made[-1]
+    return _Tried(parameters, float(_marginal(last.linear, last.tuned.theta)), last), len(made)
+
+
+@jax.jit
+def _marginal(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
+    """Log evidence of given parameters: the state, linear around its optimum, integrated out."""
+    data = linear.data
+    alone = data._replace(B=data.B[..., :0], rest=data.rest[-1:, -1:])
+    return -evidence(alone, linear.spectrum(theta), jnp.exp(theta[-1]))
+
+
+def _parabola(
+    tried: list[_Tried], centre: np.ndarray, root: np.ndarray, covariance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return top and covariance of the parabola through the points, by least squares.
+
+    Directions in which it does not fall off keep the covariance that the design was made for, and its centre.
+    """
+    at = np.stack([np.linalg.solve(root, one.parameters - centre) for one in tried])
+    values = np.array([one.log_evidence for one in tried])
+    count = len(centre)
+    pairs = [(i, j) for i in range(count) for j in range(i, count)]
+    columns = [np.ones(len(at)), *at.T, *(at[:, i] * at[:, j] for i, j in pairs)]
+    usable = np.isfinite(values)
+    solution, *_ = np.linalg.lstsq(np.stack(columns, axis=1)[usable], values[usable], rcond=None)
+    slope, hessian = solution[1 : 1 + count], np.zeros((count, count))
+    for (i, j), value in zip(pairs, solution[1 + count :], strict=True):
+        hessian[i, j] -= value
+        hessian[j, i] -= value
+    curvatures, vectors = np.linalg.eigh(hessian)
+    # In units of the design one deviation is 1 / APART, with a curvature of its square.
+    falls = curvatures > (LEAST_CURVATURE * APART) ** 2
+    safe = np.where(falls, curvatures, APART**2)
+    step = vectors @ np.where(falls, vectors.T @ slope / safe, 0.0)
+    length = np.linalg.norm(step)
+    step = step * min(1.0, LONGEST / max(length, 1e-300))
+    return centre + root @ step, root @ (vectors / safe) @ vectors.T @ root.T
