@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,10 @@ from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
 from hiddenphysics.spectral import Features, seen_through, wave_matrix
 
+MOST_SMOOTHED = {1: 400, 2: 800}
+"""Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
+points. With as many, smoothing takes a second."""
+
 MORE_ROOM = 2.0
 """How much more padding a box gets when the search in the usual one ends badly."""
 
@@ -26,8 +30,8 @@ class Beginning:
 
     Attributes
     ----------
-    windows
-        The data, in units in which all fields have the same noise.
+    windows, thinned
+        The data, in units in which all fields have the same noise, and those of them that were smoothed.
     prior, theta
         The prior and its vector.
     domain
@@ -41,6 +45,7 @@ class Beginning:
     """
 
     windows: Windows
+    thinned: Windows
     prior: Prior
     domain: Domain
     z: np.ndarray
@@ -73,7 +78,11 @@ class Beginning:
 
 
 def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
-    """Smooth every measured field, choose the box, and regress; kernels that were not given are chosen by evidence."""
+    """Smooth every measured field, choose the box, and regress; kernels that were not given are chosen by evidence.
+
+    Of very many points some are enough for that.
+    """
+    whole, windows = windows, windows.thinned(MOST_SMOOTHED[len(windows.equation.coordinates)])
     smoothed = []
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
@@ -85,19 +94,24 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     envelopes = [
         smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
     ]
-    domain = domain_of(
-        windows, prior, envelopes, prior.lengths(theta), windows.quiet + float(np.exp(theta[-1]))
-    )
-    return _begun(domain, windows, prior, theta, smoothed)
+    whole = replace(whole, sizes=windows.sizes, quiet=windows.quiet)
+    noise = windows.quiet + float(np.exp(theta[-1]))
+    domain = domain_of(whole, prior, envelopes, prior.lengths(theta), noise)
+    return _begun(domain, whole, windows, prior, theta, smoothed)
 
 
 def _begun(
-    domain: Domain, windows: Windows, prior: Prior, theta: np.ndarray, smoothed: list[Smoothed]
+    domain: Domain,
+    windows: Windows,
+    thinned: Windows,
+    prior: Prior,
+    theta: np.ndarray,
+    smoothed: list[Smoothed],
 ) -> Beginning:
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
-    every = states_of(windows, smoothed, domain.features)
-    guess = first_guess(windows.equation, smoothed_states(windows, domain, every))
-    return Beginning(windows, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
+    every = states_of(thinned, smoothed, domain.features)
+    guess = first_guess(windows.equation, smoothed_states(thinned, domain, every))
+    return Beginning(windows, thinned, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
 
 
 def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Source:
@@ -160,7 +174,7 @@ def widened(start: Beginning) -> Beginning | None:
         )
     except ModelError:
         return None
-    return _begun(new, start.windows, start.prior, start.theta, list(start.smoothed))
+    return _begun(new, start.windows, start.thinned, start.prior, start.theta, list(start.smoothed))
 
 
 def states_of(windows: Windows, smoothed: list[Smoothed], features: Features) -> np.ndarray:

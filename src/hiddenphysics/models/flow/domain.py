@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import jax.numpy as jnp
 import numpy as np
@@ -97,6 +97,12 @@ class Domain:
     def latent(self, z: np.ndarray) -> Latent:
         """Return amplitudes (W, F·K) as the motion takes them."""
         return Latent(np.asarray(z), self.gauge, self.ends)
+
+    def finer(self, factor: float) -> Domain:
+        """Return the same latent with a motion on a grid that many times finer."""
+        features = finer(self.features, factor)
+        program = Program.of(self.program.equation, features)
+        return replace(self, program=program, features=features, gauge=_gauge(features, self.envelopes))
 
     def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
         """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.

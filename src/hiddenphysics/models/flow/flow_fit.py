@@ -43,6 +43,12 @@ from hiddenphysics.priors import Kernel, Unknowns
 MOST_BOXES = 8
 """Boxes that a search may move through; one was enough in 16 fits of `benchmarks.answers`."""
 
+FINER, MOST_POINTS = 1.5, 20000
+"""A grid that is too coarse is made so much finer, up to so many points."""
+
+TAIL = 10.0
+"""What stands in a grid's shortest waves may exceed the accepted error by so much: those that it lacks hold less."""
+
 FALLS = 1e-4
 """Where the noise has come down to what a box carries, the next one carries that much less."""
 FACTORS = (1.0, 0.3, 2.0, 0.0)
@@ -53,6 +59,9 @@ MORE = 4
 """How many times the usual number of rounds a search gets that explains most, and has not settled."""
 MOST_STARTS = 3
 """Of these, so many are tried when the first searches end badly."""
+
+UNEXPLAINED = 1.3
+"""Variance that is left over that of the noise of single snapshots, from which on the equation leaves too much."""
 
 QUIET = 1e-6
 """Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
@@ -99,16 +108,19 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
     say("smoothing each snapshot")
     start = beginning_of(windows, kernels)
-    separate = float(sum(one.evidence for one in start.smoothed))
+    if start.thinned is start.windows:
+        against = explained_better(float(sum(one.evidence for one in start.smoothed)))
+    else:
+        against = unexplained(start.windows.quiet + float(np.exp(start.theta[-1])))
     searched: list[Searched] = []
     for begin, parameters in beginnings(start):
         searched.append(_search(begin, parameters, say))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
-        if searched[-1].stopped or (best.last.settled and best.evidence >= separate):
+        if searched[-1].stopped or (best.last.settled and against(best) is None):
             break
     best = _finished(max(searched, key=lambda one: one.evidence), best, say)
     count = sum(one.rounds for one in searched)
-    return answered(best, start.scale_at, say, count, explained_better(separate))
+    return answered(best, start.scale_at, say, count, against)
 
 
 Finding = Callable[[Searched], Verdict | None]
@@ -171,6 +183,21 @@ def explained_better(separate: float) -> Finding:
             "The snapshots are explained better one by one, without any equation, than together by this one (log "
             f"evidence {separate:.1f} against {ended.evidence:.1f}): the equation does not hold for these data, or the "
             "search ended in a false optimum. The numbers are not to be used.",
+        )
+
+    return finding
+
+
+def unexplained(noise: float) -> Finding:
+    """Return the finding that more is left unexplained than the variance of the noise of snapshots one by one."""
+
+    def finding(ended: Searched) -> Verdict | None:
+        ratio = ended.last.misfit**2 / noise
+        return when(
+            not ratio < UNEXPLAINED,
+            Status.NOT_CONVERGED,
+            f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
+            "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
         )
 
     return finding
@@ -262,14 +289,32 @@ def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched
     for boxes in range(1, MOST_BOXES + 1):
         ended = gone_through(task, run(task, at, dt, say, cold=boxes == 1), count)
         count, last = ended.rounds, ended.last
-        if boxes == MOST_BOXES or ended.stopped or task.carried(last.point) or last.lost:
+        if boxes == MOST_BOXES or ended.stopped or last.lost:
             break
-        moved = rebox(task, last.point)
+        moved = other_box(task, last)
         if moved is None:
             break
         task, at = moved
         dt = last.dt
     return ended
+
+
+def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
+    """Return the task and the point in another box where this one no longer carries the prior, or the motion.
+
+    The motion makes shorter waves than its first state has. Those that the grid is too coarse for are missing from the
+    predictions at all points alike: no more than the error of the steps in time may be.
+    """
+    if not task.carried(last.point):
+        return rebox(task, last.point)
+    error = last.tail * np.sqrt(task.count)
+    if error < TAIL * task.tolerance(last.at, last.misfit, cold=False):
+        return None
+    domain = task.domain.finer(FINER)
+    if int(np.prod(domain.features.grid.shape)) > MOST_POINTS:
+        return None
+    fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
+    return replace(fresh, slope=task.slope), last.point
 
 
 def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.gaussian import covariance_of
-from hiddenphysics.learning import Guess, Progress, Status, Stopped, Verdict, WeakGuess, weak_guess, when
+from hiddenphysics.learning import Guess, Progress, Stopped, WeakGuess, weak_guess
 from hiddenphysics.models.flow.beginning import beginning_of, joined
 from hiddenphysics.models.flow.design import MOST_PARAMETERS, MOST_STATE_ROUNDS, explore
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.flow_fit import (
+    MOST_BOXES,
     Correction,
     Searched,
     answered,
     gone_through,
     limits_of,
+    other_box,
     polish,
-    rebox,
+    unexplained,
 )
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording
@@ -60,10 +62,6 @@ HEAVY = 0.03
 
 FAR = 3.0
 """An optimum that many of the weak form's deviations from its answer lies in a wiggle."""
-
-UNEXPLAINED = 1.3
-"""Noise variance after the fit over that of the snapshots smoothed one by one, from which on the equation leaves too
-much unexplained."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +127,7 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
     if not ended.stopped:
         ended = _settled(ended, say)
     correct = _explored(outset) if outset.noise > HEAVY and len(outset.names) <= MOST_PARAMETERS else polish
-    return answered(ended, outset.scale_at, say, ended.rounds, _unexplained(outset), correct)
+    return answered(ended, outset.scale_at, say, ended.rounds, unexplained(outset.noise), correct)
 
 
 def _explored(outset: Outset) -> Correction:
@@ -260,32 +258,12 @@ def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress
 def _settled(ended: Searched, say: Progress) -> Searched:
     """Search for states and parameters together, in new boxes where the prior leaves the old one."""
     task, at, dt, count = ended.task, ended.last.point, ended.last.dt, ended.rounds
-    for _ in range(3):
+    for _ in range(MOST_BOXES):
         ended = gone_through(task, run(task, at, dt, say, most=MOST_ROUNDS), count, ended.last)
         count = ended.rounds
-        if ended.stopped or ended.last.lost or task.carried(ended.last.point):
-            break
-        moved = rebox(task, ended.last.point)
+        moved = None if ended.stopped or ended.last.lost else other_box(task, ended.last)
         if moved is None:
             break
         task, at = moved
         dt = ended.last.dt
     return ended
-
-
-# ---- what may be said against it --------------------
-
-
-def _unexplained(outset: Outset) -> Callable[[Searched], Verdict | None]:
-    """Return the finding that the equation leaves more unexplained than snapshots one by one do."""
-
-    def finding(ended: Searched) -> Verdict | None:
-        ratio = ended.last.misfit**2 / outset.noise
-        return when(
-            not ratio < UNEXPLAINED,
-            Status.NOT_CONVERGED,
-            f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
-            "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
-        )
-
-    return finding

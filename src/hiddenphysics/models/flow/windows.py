@@ -167,6 +167,12 @@ class Windows:
         """Return other windows, or parts of these, in the same units."""
         return replace(self, windows=tuple(windows))
 
+    def thinned(self, most: int) -> Windows:
+        """Return at most so many points of every snapshot, drawn at random; the same windows where none has more."""
+        if self.counts.max() <= most:
+            return self
+        return self.of([Snapshots(s.sample(most, seed=0) for s in window) for window in self.windows])
+
     @cached_property
     def dense(self) -> Dense:
         """All values side by side; shorter snapshots are padded with points of weight 0."""
