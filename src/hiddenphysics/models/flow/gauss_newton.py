@@ -48,8 +48,11 @@ less: a twentieth of a unit of log evidence."""
 LEAST_PART = 0.1
 """Smallest part to which a step is relaxed."""
 
-EXPLAINED = 2.0
-"""A misfit of so many standard deviations of the noise leaves nothing to damp a step for."""
+PART = 0.1
+"""A step has to lower the objective by this part of what it promises."""
+
+ROUNDING = 1e-5
+"""Relative accuracy of the objective where the noise is next to nothing."""
 
 STEP_ERROR = 0.05
 """Error of the steps in time that is accepted: its norm over all values, in standard deviations of the noise. No
@@ -412,7 +415,7 @@ def run(
         dt = now.dt
         if not now.fine and not now.lost:
             continue
-        if before is not None and not _lower(task, before, now) and share > SHORTEST:
+        if before is not None and not _lower(before, now) and share > SHORTEST:
             share /= 2
             tried = _between(before.at, before.point, share)
             continue
@@ -430,12 +433,14 @@ def _between(one: Point, other: Point, share: float) -> Point:
     return Point(z, one.parameters + share * (other.parameters - one.parameters), other.theta)
 
 
-def _lower(task: FlowTask, before: Round, now: Round) -> bool:
-    """Whether a step has lowered the objective, or leaves nothing to explain."""
+def _lower(before: Round, now: Round) -> bool:
+    """Whether a step has lowered the objective by a part of what it promised, up to rounding.
+
+    A bent flow can send a state to and fro around its optimum for ever, each time a little beyond it.
+    """
     here, there = float(before.solved.merit), float(now.solved.merit_before)
-    noise = task.windows.quiet + float(np.exp(before.point.theta[-1]))
-    explained = now.misfit <= EXPLAINED * float(np.sqrt(noise))
-    return bool(np.isfinite(there) and (there <= here + 1e-3 * abs(here) + 1.0 or explained))
+    wanted = here - PART * float(before.solved.promised) + ROUNDING * abs(here) + GAINED / 2
+    return bool(np.isfinite(there) and there <= wanted)
 
 
 # ---- what generalised least squares leaves out: log|K| depends on the parameters too --------------------
