@@ -19,6 +19,9 @@ from hiddenphysics.spectral import Features
 ROUNDING = 4e-16
 """Noise variance that is added, relative to the trace of the covariance: what a factorisation cannot see."""
 
+UNSEEN = 1e-13
+"""Least square of a pivot, relative to its column: rounding of a Gram matrix."""
+
 FEWER = 3
 """Features per datum from which on the information on the spectrum is computed through the data."""
 
@@ -104,6 +107,17 @@ def fold(triangle: Float[Array, "C C"], rows: Float[Array, "R C"]) -> Float[Arra
     the condition number is formed, as normal equations would (noise variances of 1e-12 do not survive that).
     """
     return jnp.linalg.qr(jnp.concatenate([triangle, rows]), mode="r")
+
+
+def from_squares(squares: Float[Array, "C C"]) -> Float[Array, "C C"]:
+    """Return the triangle whose square a Gram matrix of rows (A, B, y) is, the columns scaled to the same length.
+
+    Columns that the rows do not see get a pivot of `UNSEEN`: far below what noise, where squares may be taken, hides.
+    """
+    scale = jnp.sqrt(jnp.diagonal(squares))
+    scale = jnp.where(scale > 0, scale, 1.0)
+    unit = squares / jnp.outer(scale, scale) + UNSEEN * jnp.eye(scale.size)
+    return jnp.linalg.cholesky(unit, symmetrize_input=False).T * scale
 
 
 def unfold(

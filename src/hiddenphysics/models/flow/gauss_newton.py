@@ -23,7 +23,7 @@ from hiddenphysics.gaussian import (
     posterior,
 )
 from hiddenphysics.learning import Progress, Tuned, tune
-from hiddenphysics.models.flow.compressed import Seen, compressed
+from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain
 from hiddenphysics.models.flow.path import MOST_GROWTH, Path
 from hiddenphysics.models.flow.smoothed import bounds_of
@@ -235,6 +235,8 @@ class FlowTask:
         Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
     slope
         (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
+    squares
+        Whether there is so much noise that normal equations lose nothing.
     frozen, fixed
         Whether the parameters are held where they are, and whether the prior's vector is.
     horizon
@@ -248,6 +250,7 @@ class FlowTask:
     scale: np.ndarray
     bounds: np.ndarray
     slope: np.ndarray
+    squares: bool = False
     frozen: bool = False
     fixed: bool = False
     horizon: int | None = None
@@ -266,7 +269,8 @@ class FlowTask:
         bounds = np.array([limits[name] for name in windows.equation.parameters], float).reshape(-1, 2)
         noise = float(np.exp(theta[-1]))
         seen = jax.device_put(compressed(windows, domain.features.grid, noise))
-        return cls(windows, prior, domain, seen, scale, bounds, np.zeros(len(bounds)))
+        squares = windows.quiet + noise > SQUARED
+        return cls(windows, prior, domain, seen, scale, bounds, np.zeros(len(bounds)), squares)
 
     @cached_property
     def level(self) -> np.ndarray:
@@ -304,7 +308,8 @@ class FlowTask:
 
     def sweep(self, z: np.ndarray, parameters: np.ndarray, dt: float) -> Sweep:
         """Linearise around a state and parameters."""
-        return sweep(self.domain.program, self.seen, self.domain.latent(z), parameters, self.path(dt))
+        latent, path = self.domain.latent(z), self.path(dt)
+        return sweep(self.domain.program, self.seen, latent, parameters, path, squares=self.squares)
 
     def likelihood(self, data: Reduced) -> RestrictedLikelihood:
         """Return a linear model as a function of the prior's vector."""
