@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Features
+from hiddenphysics.together import together
 
 ROUNDING = 4e-16
 """Noise variance that is added, relative to the trace of the covariance: what a factorisation cannot see."""
@@ -74,6 +75,7 @@ class Evaluated(NamedTuple):
     information: Float[Array, "P P"]
 
 
+@together
 @jax.jit
 def reduce(
     A: Float[Array, "W N K"],
@@ -246,6 +248,7 @@ def _fisher(
     return jnp.block([[spectral, mixed[:, None]], [mixed[None, :], alone[None, None]]])
 
 
+@together
 @jax.jit
 def posterior(
     data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]

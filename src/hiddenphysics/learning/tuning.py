@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from hiddenphysics.gaussian import Evaluated, RestrictedLikelihood
+from hiddenphysics.together import together
 
 MOST_STEPS = 60
 """Evaluations after which a tuning ends where it is."""
@@ -45,6 +46,7 @@ class _Search(NamedTuple):
     going: jax.Array
 
 
+@together
 @partial(jax.jit, static_argnames="most")
 def tune(objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS) -> Tuned:
     """Minimise from a start (H,) within bounds (H, 2): damped Fisher scoring, held at bounds that a step would cross.

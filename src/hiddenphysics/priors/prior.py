@@ -13,6 +13,7 @@ from jax import Array
 from jaxtyping import Float
 
 from hiddenphysics.priors.kernel import Kernel
+from hiddenphysics.together import together
 
 NOISE = "noise.variance"
 
@@ -140,6 +141,7 @@ class Prior:
         """ωℓ beyond which no kernel's spectrum, relative to its largest value, is more than `nothing`."""
         return max(_reach(kernel, nothing) for _, kernel in self.latents)
 
+    @together
     @partial(jax.jit, static_argnums=0)
     def spectrum(
         self,

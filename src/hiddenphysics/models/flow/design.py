@@ -18,6 +18,7 @@ import numpy as np
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round, run
+from hiddenphysics.together import together
 
 APART = 1.5
 """Distance of the design's points from its centre, in deviations."""
@@ -108,6 +109,7 @@ def _state_for(task: FlowTask, near: Round, parameters: np.ndarray, say: Progres
     return _Tried(parameters, float(_marginal(last.linear, last.tuned.theta)), last), len(made)
 
 
+@together
 @jax.jit
 def _marginal(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     """Log evidence of given parameters: the state, linear around its optimum, integrated out."""

@@ -30,6 +30,7 @@ from hiddenphysics.models.flow.smoothed import bounds_of
 from hiddenphysics.models.flow.sweep import Sweep, sweep
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Prior
+from hiddenphysics.together import together
 
 MOST_ROUNDS = 25
 """Two to seven were enough in 16 fits of `benchmarks.answers`; a search that needs more is finished only if it explains
@@ -118,6 +119,7 @@ class Solved(NamedTuple):
     promised: Any
 
 
+@together
 @jax.jit
 def solve(
     linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any
@@ -268,7 +270,7 @@ class FlowTask:
         limits = windows.equation.bounds
         bounds = np.array([limits[name] for name in windows.equation.parameters], float).reshape(-1, 2)
         noise = float(np.exp(theta[-1]))
-        seen = jax.device_put(compressed(windows, domain.features.grid, noise))
+        seen = compressed(windows, domain.features.grid, noise)
         squares = windows.quiet + noise > SQUARED
         return cls(windows, prior, domain, seen, scale, bounds, np.zeros(len(bounds)), squares)
 
@@ -451,6 +453,7 @@ def _lower(before: Round, now: Round) -> bool:
 # ---- what generalised least squares leaves out: log|K| depends on the parameters too --------------------
 
 
+@together
 @jax.jit
 def half_log_determinant(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     """½ log|K| of a linear model, up to a constant: with y = 0 and no fixed effects the evidence is that alone."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.equation import Equation, evaluate_by_name
@@ -57,16 +56,16 @@ class LearnedFlow:
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
-        windows, theta, data = task.windows, last.tuned.theta, last.linear.data
-        spectrum = last.linear.spectrum(theta)
-        noise = effective(spectrum, jnp.exp(theta[-1]), data.A)
+        windows, theta = task.windows, last.tuned.theta
+        data, spectrum = jax.tree.map(np.asarray, (last.linear.data, last.linear.spectrum(theta)))
+        noise = effective(spectrum, np.exp(theta[-1]), data.A)
         belief = Belief(
-            np.asarray(data.A),
-            np.asarray(data.B),
-            np.asarray(data.rest)[:-1, :-1],
-            np.asarray(spectrum),
+            data.A,
+            data.B,
+            data.rest[:-1, :-1],
+            spectrum,
             float(noise),
-            np.asarray(data.known),
+            data.known,
             covariance,
         )
         return cls(

@@ -14,6 +14,7 @@ import numpy as np
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.spectral import Features, Gauge, Motion
+from hiddenphysics.together import together
 
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
@@ -223,6 +224,7 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
 
 
+@together
 @partial(jax.jit, static_argnums=0)
 def fastest_growth(program: Program, ends: jax.Array, parameters: jax.Array) -> jax.Array:
     """Largest growth rate of any wave on the grid, of equations whose linear part does not mix fields."""

@@ -19,6 +19,7 @@ from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Kernel, Prior, Sech, SquaredExponential
 from hiddenphysics.spectral import Features
+from hiddenphysics.together import together
 
 KERNELS: dict[int, tuple[Kernel, ...]] = {
     1: (SquaredExponential(), Sech()),
@@ -103,7 +104,7 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
 
         def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
             likelihood = _likelihood(windows, prior, row, features, envelope)
-            tuned = tune(likelihood, start, bounds, FEW_STEPS)
+            tuned = tune(likelihood, start, bounds, most=FEW_STEPS)
             return Smoothed(
                 prior.latents[0][1], np.asarray(tuned.theta), -float(tuned.at.value), envelope
             )
@@ -222,6 +223,7 @@ def _likelihood(
     return RestrictedLikelihood.of(prior, features, np.array([float(np.mean(y[seen])) ** 2]), data)
 
 
+@together
 @jax.jit
 def _losses(likelihood: RestrictedLikelihood, thetas: Float[jax.Array, "rungs H"]) -> jax.Array:
     """Negative log evidence at several vectors."""

@@ -12,6 +12,7 @@ import numpy as np
 from hiddenphysics.gaussian import Reduced, fold, from_squares, unfold
 from hiddenphysics.models.flow.compressed import Seen
 from hiddenphysics.models.flow.path import Along, Latent, Path, Program, along
+from hiddenphysics.together import together
 
 
 class Sweep(NamedTuple):
@@ -49,6 +50,7 @@ def folds(seen: Seen, features: int) -> bool:
     return bool(stops * fields * rows > features)
 
 
+@together
 @partial(jax.jit, static_argnums=0, static_argnames="squares")
 def sweep(
     program: Program,
