@@ -16,7 +16,11 @@ from hiddenphysics.identification import check_model, identify
 from hiddenphysics.learning import Status
 from hiddenphysics.result import Packed, Result, pack, unpack
 from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.together import meet
 from hiddenphysics.workers import AHEAD, Executor, Lost, TimeIsUp, by_executor, duration, in_processes
+
+LEAST_TOGETHER = 32
+"""Fits that a process makes as one program on a GPU: with fewer, another process costs more than it saves."""
 
 INTERRUPTED = "It was interrupted before it had ended; what was done before stands."
 
@@ -105,8 +109,8 @@ def identify_many(
         Data sets, or a generator of them; each is whatever `identify` takes: `Snapshots`, a list of `Snapshot`, a path.
         Paths are read by the workers.
     workers
-        Processes with one thread each; by default as many as there are cores and data sets, and with a GPU 1. With 1
-        the fits are made in this process. A script that asks for more must guard itself with
+        Processes with one thread each; by default as many as there are cores and data sets. With 1 the fits are made in
+        this process. With a GPU every process makes its share of the fits as one program. A script that asks for more must guard itself with
         ``if __name__ == "__main__"``, since each of them imports it. Beside an executor: how many of its workers to
         keep busy.
     executor
@@ -166,15 +170,67 @@ def answers(asks: Sequence[Ask], means: Means) -> Answers:
         return _unpacked(
             by_executor(asks, _itself, perform, means.executor, at_once=at_once, deadline=means.deadline)
         )
+    if on_gpu():
+        return _on_gpu(asks, means)
     if means.workers > 1:
         return _unpacked(in_processes(asks, _itself, perform, means.workers, deadline=means.deadline))
     return _here(asks, means.deadline)
 
 
+def on_gpu() -> bool:
+    """Whether compiled functions run on a GPU."""
+    import jax
+
+    return bool(jax.default_backend() == "gpu")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Fits that are made as one program."""
+
+    asks: tuple[Ask, ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """All chunks may run anywhere."""
+        return ()
+
+    @property
+    def chained(self) -> bool:
+        """No chunk has to wait for another."""
+        return False
+
+
+def perform_together(chunk: Chunk) -> list[Packed | Failure]:
+    """Make the fits of a chunk at the same time: what they ask of the GPU is answered together (`meet`)."""
+    return [_packed(answer) for answer in meet(_answer, chunk.asks)]
+
+
+def _on_gpu(asks: Sequence[Ask], means: Means) -> Answers:
+    """Share the fits among a few processes: their decisions take a core each, the GPU serves all of them."""
+    shares = min(means.workers, max(len(asks) // LEAST_TOGETHER, 1))
+    chunks = [Chunk(tuple(asks[first::shares])) for first in range(shares)]
+    if shares == 1:
+        for ask, answer in zip(chunks[0].asks, meet(_answer, chunks[0].asks), strict=True):
+            yield ask.number, answer if isinstance(answer, Result | Failure) else _failed(answer)
+        return
+    for chunk, answers in in_processes(chunks, _itself, perform_together, shares, deadline=means.deadline):
+        lost = isinstance(answers, Lost)
+        each = [answers] * len(chunk.asks) if lost else answers
+        yield from _unpacked(iter(zip(chunk.asks, each, strict=True)))
+
+
 def perform(ask: Ask) -> Packed | Failure:
     """Make one fit, as a worker does: the answer is plain data and arrays, since code does not travel."""
-    answer = _answer(ask)
-    return answer if isinstance(answer, Failure) else pack(answer)
+    return _packed(_answer(ask))
+
+
+def _packed(answer: Result | Failure | Exception) -> Packed | Failure:
+    return pack(answer) if isinstance(answer, Result) else _failed(answer)
+
+
+def _failed(answer: Failure | Exception) -> Failure:
+    return answer if isinstance(answer, Failure) else Failure(f"{type(answer).__name__}: {answer}")
 
 
 def _here(asks: Sequence[Ask], deadline: float | None) -> Answers:
@@ -196,7 +252,7 @@ def _answer(ask: Ask, watch: Callable[[str], None] | bool = False) -> Result | F
     except TimeIsUp:
         raise
     except Exception as problem:  # a fit of thousands must not end the others; its reason is kept
-        return Failure(f"{type(problem).__name__}: {problem}")
+        return _failed(problem)
 
 
 def _unpacked(travelled: Iterator[tuple[Ask, Packed | Failure | Lost]]) -> Answers:
@@ -207,7 +263,7 @@ def _unpacked(travelled: Iterator[tuple[Ask, Packed | Failure | Lost]]) -> Answe
             yield ask.number, answer if isinstance(answer, Failure) else unpack(answer)
 
 
-def _itself(ask: Ask) -> Ask:
+def _itself(ask: Any) -> Any:
     return ask
 
 
@@ -241,10 +297,6 @@ def _count(workers: int | None, fits: int, executor: Executor | None) -> int:
         return workers
     if executor is not None:
         return max(fits, 1)
-    import jax
-
-    if jax.default_backend() != "cpu":
-        return 1  # processes that share a GPU wait for each other
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(min(cores, fits), 1)
 

@@ -19,6 +19,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+SIZES = (1, 8, 64, 512, 4096)
+"""Numbers of fits that a program is compiled for: what is padded costs a GPU less than another compilation."""
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -190,11 +193,11 @@ def _array_or_static(leaf: Any) -> Any:
 def _mapped(
     function: Callable[..., Any], tree: Any, shapes: tuple[Any, ...], static: Any, calls: list[_Call]
 ) -> list[Any]:
-    """Answer calls of the same shape by one call of the mapped function, their number rounded up to a power of two."""
+    """Answer at most `SIZES[-1]` calls of the same shape by one call of the mapped function."""
     count = len(calls)
     arrays = [n for n, leaf in enumerate(calls[0].leaves) if _is_array(leaf)]
     fixed = tuple((n, leaf) for n, leaf in enumerate(calls[0].leaves) if not _is_array(leaf))
-    size = 1 << (count - 1).bit_length()
+    size = next(size for size in SIZES if size >= min(count, SIZES[-1]))
     stacked = [_stack([call.leaves[n] for call in calls], size) for n in arrays]
     made = _program(function, tree, len(shapes), fixed, static)(*stacked)
     leaves, shape = jax.tree.flatten(made)

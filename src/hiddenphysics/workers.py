@@ -29,6 +29,7 @@ ONE_THREAD = {
     "MKL_NUM_THREADS": "1",
     "XLA_FLAGS": "--xla_cpu_multi_thread_eigen=false",
     "NPROC": "1",  # the pool that XLA runs its own loops in, whatever its flags say
+    "XLA_PYTHON_CLIENT_PREALLOCATE": "false",  # of several processes on one GPU the first would take its memory
 }
 """Environment of a worker process: several that each use all cores slow each other down 10 to 25 times."""
 AHEAD = 3

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from jaxtyping import Float
@@ -61,6 +61,7 @@ class Envelope:
     width: Float[np.ndarray, " D"]
     floor: float
     stretch: float = 0.0
+    _made: dict[Box, list[np.ndarray]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def flat(cls, windows: int, dimensions: int) -> Envelope:
@@ -111,7 +112,12 @@ class Envelope:
         return size * np.stack([features.at(places) for places in self.warped(points, features.grid.box)])
 
     def _rates(self, box: Box) -> list[np.ndarray]:
-        """Return s' at equispaced points of the box, on average 1, for every window."""
+        """Return s' at equispaced points of the box, on average 1, for every window; made once for a box."""
+        if box not in self._made:
+            self._made[box] = self._make_rates(box)
+        return self._made[box]
+
+    def _make_rates(self, box: Box) -> list[np.ndarray]:
         (low, high), side = box[0], np.array([box[0][1] - box[0][0]])
         count = 2 * int(np.ceil(0.5 * PER_WIDTH * float(side[0] / self.width[0])))
         grid = np.linspace(low, high, count, endpoint=False)[:, None]
