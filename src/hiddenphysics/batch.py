@@ -110,7 +110,8 @@ def identify_many(
         Paths are read by the workers.
     workers
         Processes with one thread each; by default as many as there are cores and data sets. With 1 the fits are made in
-        this process. With a GPU every process makes its share of the fits as one program. A script that asks for more must guard itself with
+        this process. With a GPU every process makes its share of the fits as one program. A script that asks for more
+        must guard itself with
         ``if __name__ == "__main__"``, since each of them imports it. Beside an executor: how many of its workers to
         keep busy.
     executor
