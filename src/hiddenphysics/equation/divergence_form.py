@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import reduce
+from itertools import product, repeat
 from math import comb, prod
 
 import sympy
@@ -16,6 +17,8 @@ from hiddenphysics.equation.fractional_operators import Fractional
 
 Axes = tuple[sympy.Symbol, ...]
 Orders = tuple[int, ...]
+Place = tuple[int, Orders]
+"""Number of an expression, and the orders of a derivative in front of some of its terms."""
 
 NONE = sympy.Integer(0)
 ONE = sympy.Integer(1)
@@ -115,9 +118,20 @@ def _kind(term: sympy.Expr, axes: Axes) -> _Kind | None:
 def _share(terms: sympy.Expr, kind: _Kind, axes: Axes) -> sympy.Expr | None:
     """Return s with terms = s ∂^orders product, None where there is no such number."""
     ours = sympy.expand(terms).as_coefficients_dict()
-    theirs = sympy.expand(_differentiated(kind.product, kind.orders, axes)).as_coefficients_dict()
+    whole = kind.product
+    for axis in _one_by_one(kind.orders, axes):
+        whole = sympy.expand(sympy.diff(whole, axis))
+        # No further derivative has fewer terms; u_xxyy^4 alone would have to be compared with thousands.
+        if len(sympy.Add.make_args(whole)) > len(ours):
+            return None
+    theirs = whole.as_coefficients_dict()
     shares = {ours[monomial] / number for monomial, number in theirs.items()}
     return shares.pop() if len(shares) == 1 and set(ours) <= set(theirs) else None
+
+
+def _one_by_one(orders: Orders, axes: Axes) -> Iterator[sympy.Symbol]:
+    for axis, n in zip(axes, orders, strict=True):
+        yield from repeat(axis, n)
 
 
 def _around(factor: sympy.Expr, orders: Orders, axes: Axes) -> Iterator[tuple[Orders, sympy.Expr]]:
@@ -126,15 +140,10 @@ def _around(factor: sympy.Expr, orders: Orders, axes: Axes) -> Iterator[tuple[Or
     Leibniz's rule, backwards; where g is a constant, g itself is all there is.
     """
     for moved in product(*(range(n + 1) for n in orders)):
-        slope = _differentiated(factor, moved, axes)
+        slope = reduce(sympy.diff, _one_by_one(moved, axes), factor)
         if slope != 0:
             number = (-1) ** sum(moved) * prod(comb(n, k) for n, k in zip(orders, moved, strict=True))
             yield tuple(n - k for n, k in zip(orders, moved, strict=True)), number * slope
-
-
-def _differentiated(expr: sympy.Expr, orders: Orders, axes: Axes) -> sympy.Expr:
-    steps = [(axis, n) for axis, n in zip(axes, orders, strict=True) if n]
-    return sympy.diff(expr, *steps) if steps else expr
 
 
 # ---- with few Fourier transforms --------------------
@@ -147,8 +156,8 @@ def cheapest_fluxes(
 
     Every field or derivative inside is a transform, and so is every product: u u_x takes three, ∂_x (u²/2) two, for
     the derivative of a product is a multiplication of its modes. Derivatives come to the front only where that saves
-    transforms. From all in front, those go back whose return saves most: not the best choice of all, but it is for
-    the equations that we know, and never worse than none in front.
+    transforms. From all in front, those go back whose return saves most, one after the other: never worse than none
+    in front, not always the best of all choices.
 
     Parameters
     ----------
@@ -167,11 +176,11 @@ def cheapest_fluxes(
     ((Flux(coefficient=-a/2, orders=(1,), inside=u(t, x)**2),),)
     """
     stay: list[sympy.Expr] = []
-    front: dict[tuple[int, Orders], sympy.Expr] = defaultdict(lambda: NONE)
+    front: dict[Place, sympy.Expr] = defaultdict(lambda: NONE)
     for row, expr in enumerate(expressions):
-        placed = [term for term in sympy.Add.make_args(expr) if _factor_of_place(term, axes)]
-        fluxes, left = divergence_form(expr - sympy.Add(*placed), axes)
-        stay.append(sympy.Add(left, *placed))
+        placed = sympy.Add(*(term for term in sympy.Add.make_args(expr) if _factor_of_place(term, axes)))
+        fluxes, left = divergence_form(expr - placed, axes)
+        stay.append(placed + left)
         for flux in fluxes:
             held = degree_in_fields(flux.inside)
             whole = flux.coefficient * flux.inside
@@ -179,16 +188,25 @@ def cheapest_fluxes(
                 front[row, flux.orders] += whole
             else:
                 stay[row] += _multiplied_out(whole, flux.orders, axes)
-    as_typed = _gathered(expressions, {}, axes)
-    fewest = _gathered(stay, front, axes)
-    while front:
-        back = {key: _without(stay, front, key, axes) for key in front}
-        key = min(back, key=lambda key: _transforms(_gathered(*back[key], axes)))
-        fewer = _gathered(*back[key], axes)
-        if _transforms(fewer) >= _transforms(fewest):
+    back = {place: _multiplied_out(inside, place[1], axes) for place, inside in front.items()}
+
+    def arranged(places: tuple[Place, ...]) -> tuple[tuple[Flux, ...], ...]:
+        plain = [
+            sympy.Add(expr, *(e for place, e in back.items() if place[0] == row and place not in places))
+            for row, expr in enumerate(stay)
+        ]
+        return _gathered(plain, {place: front[place] for place in places}, axes)
+
+    def cost(places: tuple[Place, ...]) -> int:
+        return _transforms(arranged(places))
+
+    chosen = tuple(front)
+    while chosen:
+        fewer = min((tuple(p for p in chosen if p != place) for place in chosen), key=cost)
+        if cost(fewer) >= cost(chosen):
             break
-        (stay, front), fewest = back[key], fewer
-    return fewest if _transforms(fewest) < _transforms(as_typed) else as_typed
+        chosen = fewer
+    return arranged(min((), chosen, key=cost))
 
 
 def _factor_of_place(term: sympy.Expr, axes: Axes) -> bool:
@@ -197,26 +215,18 @@ def _factor_of_place(term: sympy.Expr, axes: Axes) -> bool:
 
 
 def _multiplied_out(inside: sympy.Expr, orders: Orders, axes: Axes) -> sympy.Expr:
-    return sympy.expand(_differentiated(inside, orders, axes), power_exp=False, log=False)
-
-
-def _without(
-    stay: list[sympy.Expr], front: dict[tuple[int, Orders], sympy.Expr], key: tuple[int, Orders], axes: Axes
-) -> tuple[list[sympy.Expr], dict[tuple[int, Orders], sympy.Expr]]:
-    """Take one derivative from the front back into its product."""
-    row, orders = key
-    back = [*stay]
-    back[row] += _multiplied_out(front[key], orders, axes)
-    return back, {other: inside for other, inside in front.items() if other != key}
+    for axis in _one_by_one(orders, axes):
+        inside = sympy.expand(sympy.diff(inside, axis), power_exp=False, log=False)
+    return sympy.expand(inside, power_exp=False, log=False)
 
 
 def _gathered(
-    stay: Sequence[sympy.Expr], front: dict[tuple[int, Orders], sympy.Expr], axes: Axes
+    stay: Sequence[sympy.Expr], front: Mapping[Place, sympy.Expr], axes: Axes
 ) -> tuple[tuple[Flux, ...], ...]:
     """Return the fluxes of every row, what is constant outside, so that equal products are seen to be equal."""
     rows: list[list[Flux]] = [[] for _ in stay]
     plain = {(row, (0,) * len(axes)): expr for row, expr in enumerate(stay) if expr != 0}
-    for (row, orders), expr in (plain | front).items():
+    for (row, orders), expr in [*plain.items(), *front.items()]:
         coefficient, inside = expr.as_independent(*axes, as_Add=False)
         rows[row].append(Flux(coefficient, orders, inside))
     return tuple(map(tuple, rows))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from math import prod
+from operator import add
 from typing import Any
 
 import jax
@@ -144,17 +146,12 @@ class Motion:
             return jnp.zeros_like(modes)
         numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
         values = [jnp.broadcast_to(evaluate(inside, numbers, jnp), self._finer.shape) for inside in insides]
-        transformed = self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer)
-        known = dict(zip(insides, transformed, strict=True))
+        sums = dict(zip(insides, self.grid.sums(jnp.stack(values), self._finer), strict=True))
+        kept = self.grid.kept / prod(self._finer.shape)
 
         def total(row: tuple[Flux, ...]) -> jax.Array:
-            parts = (
-                evaluate(flux.coefficient, numbers, jnp)
-                * self._wave_factor(Symbol(flux.orders), numbers)
-                * known[flux.inside]
-                for flux in row
-            )
-            return sum(parts, start=jnp.zeros_like(modes[0]))
+            parts = [self._flux_factor(flux, numbers) * kept * sums[flux.inside] for flux in row]
+            return reduce(add, parts) if parts else jnp.zeros_like(modes[0])
 
         return jnp.stack([total(row) for row in fluxes])
 
@@ -224,6 +221,10 @@ class Motion:
         ]
         values = self._finer.to_fields(self.grid.pad(jnp.stack(rows), self._finer))
         return dict(zip(atoms, values, strict=True))
+
+    def _flux_factor(self, flux: Flux, numbers: Mapping[sympy.Expr, Any]) -> Any:
+        """c(λ, t) τ(k) of the coefficient and the derivative in front of a product."""
+        return evaluate(flux.coefficient, numbers, jnp) * self._wave_factor(Symbol(flux.orders), numbers)
 
     def _wave_factor(self, symbol: Symbol, numbers: Mapping[sympy.Expr, Any]) -> Any:
         """τ(k) of a symbol whose orders may hold parameters, at the grid's wavenumbers."""
