@@ -86,6 +86,7 @@ def test_transforms_are_saved(text: str, expected: list[list[tuple[str, tuple[in
         ("u_t + u*u_x + a*u_x^2 = 0", "u_x is needed anyway"),
         ("u_t + u*u_x + a*u^3 = 0", "one transform less of u_x, one more of a product"),
         ("u_t + cos(x)*u*u_x = 0", "a factor of place"),
+        ("u_t = d(x*u*u_x, x)", "a factor of place that jumps where the box begins anew"),
         ("u_t + u^8*u_x = 0", "padding is not exact for this degree"),
         ("i*h_t + a*h_xx + b*abs(h)^2*h = 0", "no derivative"),
     ],

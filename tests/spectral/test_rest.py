@@ -33,6 +33,7 @@ EQUATIONS = {
     "Schroedinger": "i*h_t + a*h_xx + b*abs(h)^2*h = 0",
     "derivative Schroedinger": "i*h_t + h_xx + i*a*d(abs(h)^2*h, x) = 0",
     "coefficient of place": "u_t + cos(x)*u*u_x + a*x*u_x = 0",
+    "coefficient that jumps": "u_t = d(x*u*u_x, x)",
     "coefficient of time": "u_t + sin(c*t)*u*u_x = f*cos(t)",
     "parameters inside": "u_t + sin(a*x)*u + b*u*u_x + exp(c*u)*u_x = 0",
     "in front beside as typed": "u_t = a*d(u^2*u_x, x) - b*sin(c*u)",
