@@ -1,6 +1,7 @@
 """The user's words: a grammar of our own -> a small tree -> SymPy -> `Equation`. No JAX."""
 
 from hiddenphysics.equation.budget import MAX_ORDER
+from hiddenphysics.equation.divergence_form import Flux, divergence_form
 from hiddenphysics.equation.equation import Equation
 from hiddenphysics.equation.expressions import (
     atoms_of,
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_UNKNOWN_ORDER",
     "TIME",
     "Equation",
+    "Flux",
     "Fractional",
     "FractionalDerivative",
     "FractionalLaplacian",
@@ -34,6 +36,7 @@ __all__ = [
     "atoms_of",
     "coordinate",
     "derivative_symbol",
+    "divergence_form",
     "evaluate",
     "evaluate_by_name",
     "field",

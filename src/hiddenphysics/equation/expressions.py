@@ -56,6 +56,17 @@ def is_linear(expr: sympy.Expr) -> bool:
     return not any(atoms_of(slope) for slope in slopes(expr).values())
 
 
+def degree_in_fields(expr: sympy.Expr) -> int | None:
+    """Total degree of a polynomial in fields and derivatives, 0 without any; None where it is no polynomial."""
+    dummies = {atom: sympy.Dummy() for atom in atoms_of(expr)}
+    if not dummies:
+        return 0
+    flat = expr.xreplace(dummies)
+    if not flat.is_polynomial(*dummies.values()):
+        return None
+    return int(sympy.Poly(flat, *dummies.values()).total_degree())
+
+
 def multiply_out(expr: sympy.Expr) -> sympy.Expr:
     """Multiply out products and integer powers of sums: the form in which expressions are kept and compared.
 

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.expressions import atoms_of, derivative_symbol, field_name, slopes
+from hiddenphysics.equation.divergence_form import Flux, cheapest_fluxes
+from hiddenphysics.equation.expressions import (
+    atoms_of,
+    degree_in_fields,
+    derivative_symbol,
+    field_name,
+    slopes,
+)
 from hiddenphysics.equation.names import TIME, coordinate, field
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.operators import Operator, Symbol
@@ -122,17 +129,27 @@ class System:
         )
 
     @cached_property
-    def rest_atoms(self) -> tuple[sympy.Expr, ...]:
-        """Fields and derivatives that the rest is computed from, in a fixed order."""
-        return tuple(sorted({a for expr in self.rest for a in atoms_of(expr)}, key=sympy.default_sort_key))
-
-    @cached_property
     def padding(self) -> Fraction:
         """How much finer a grid must be so that products do not alias: (p + 1)/2 for polynomials of degree p.
 
         Orszag (1971), J. Atmos. Sci. 28, 1074: 3/2 for quadratic terms (the two-thirds rule), 2 for cubic.
         """
         return max((_padding(expr) for expr in self.rest), default=Fraction(1))
+
+    @cached_property
+    def fluxes(self) -> tuple[tuple[Flux, ...], ...]:
+        """For every field of the state the rest as Σ coefficient · ∂^orders inside, with few Fourier transforms.
+
+        Up to rounding the same numbers as `rest`, where products are padded; see `cheapest_fluxes`.
+        """
+        axes = tuple(coordinate(name) for name in self.equation.coordinates)
+        return cheapest_fluxes(self.rest, axes, degree=int(2 * self.padding) - 1)
+
+    @cached_property
+    def flux_atoms(self) -> tuple[sympy.Expr, ...]:
+        """Fields and derivatives that the fluxes are computed from, in a fixed order."""
+        atoms = {a for fluxes in self.fluxes for flux in fluxes for a in atoms_of(flux.inside)}
+        return tuple(sorted(atoms, key=sympy.default_sort_key))
 
     # ---- constraints: what fields without motion are --------------------
 
@@ -216,12 +233,7 @@ def _linear_term(term: sympy.Expr, coordinates: tuple[str, ...]) -> tuple[str, S
 
 
 def _padding(expr: sympy.Expr) -> Fraction:
-    atoms = atoms_of(expr)
-    if not atoms:
-        return Fraction(1)
-    dummies = {atom: sympy.Dummy() for atom in atoms}
-    flat = expr.xreplace(dummies)
-    if not flat.is_polynomial(*dummies.values()):
+    degree = degree_in_fields(expr)
+    if degree is None:
         return GENERAL_PADDING
-    degree = sympy.Poly(flat, *dummies.values()).total_degree()
-    return min(Fraction(degree + 1, 2), MAX_PADDING)
+    return min(Fraction(max(degree, 1) + 1, 2), MAX_PADDING)

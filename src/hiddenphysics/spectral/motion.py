@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
+from math import prod
+from operator import add
 from typing import Any
 
 import jax
@@ -14,6 +16,7 @@ import sympy
 from hiddenphysics.equation import (
     TIME,
     Equation,
+    Flux,
     System,
     coordinate,
     derivative_symbol,
@@ -34,7 +37,7 @@ class Motion:
     """∂ₜû = L(k; λ) û + R(û, t; λ) for the Fourier modes û of F real fields.
 
     L holds every term that is linear with constant coefficients and is integrated exactly; R holds the
-    others, evaluated at the points of a finer grid so that products do not alias, and is integrated with
+    others, with products at the points of a finer grid so that they do not alias, and is integrated with
     order four. All methods are pure functions of arrays: they can be jitted, mapped, and differentiated in
     modes and parameters, forwards and backwards.
 
@@ -132,17 +135,25 @@ class Motion:
         return total[rows, rows]
 
     def rest(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
-        """R(û, t; λ): nonlinear terms, variable coefficients, forcing."""
-        expressions = self.equation.system.rest
-        moving = [expr for expr in expressions if expr != 0]
-        if not moving:
+        """R(û, t; λ): nonlinear terms, variable coefficients, forcing.
+
+        Computed as Σ c ∂^α inside: products at the points of the finer grid, derivatives in front of them by their
+        modes, of which only those of the grid are needed.
+        """
+        fluxes = self.equation.system.fluxes
+        insides = list(dict.fromkeys(flux.inside for row in fluxes for flux in row))
+        if not insides:
             return jnp.zeros_like(modes)
         numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
-        values = [jnp.broadcast_to(evaluate(expr, numbers, jnp), self._finer.shape) for expr in moving]
-        modes_of_rest = iter(self.grid.truncate(self._finer.to_modes(jnp.stack(values)), self._finer))
-        return jnp.stack(
-            [jnp.zeros_like(modes[0]) if expr == 0 else next(modes_of_rest) for expr in expressions]
-        )
+        values = [jnp.broadcast_to(evaluate(inside, numbers, jnp), self._finer.shape) for inside in insides]
+        sums = dict(zip(insides, self.grid.sums(jnp.stack(values), self._finer), strict=True))
+        kept = self.grid.kept / prod(self._finer.shape)
+
+        def total(row: tuple[Flux, ...]) -> jax.Array:
+            parts = [self._flux_factor(flux, numbers) * kept * sums[flux.inside] for flux in row]
+            return reduce(add, parts) if parts else jnp.zeros_like(modes[0])
+
+        return jnp.stack([total(row) for row in fluxes])
 
     def rate(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
         """∂ₜû."""
@@ -199,7 +210,7 @@ class Motion:
 
     def _values(self, modes: Modes, parameters: Parameters) -> dict[sympy.Expr, jax.Array]:
         """Fields and derivatives in R at the points of the finer grid."""
-        atoms = self.equation.system.rest_atoms
+        atoms = self.equation.system.flux_atoms
         if not atoms:
             return {}
         numbers = self._numbers(parameters)
@@ -210,6 +221,10 @@ class Motion:
         ]
         values = self._finer.to_fields(self.grid.pad(jnp.stack(rows), self._finer))
         return dict(zip(atoms, values, strict=True))
+
+    def _flux_factor(self, flux: Flux, numbers: Mapping[sympy.Expr, Any]) -> Any:
+        """c(λ, t) τ(k) of the coefficient and the derivative in front of a product."""
+        return evaluate(flux.coefficient, numbers, jnp) * self._wave_factor(Symbol(flux.orders), numbers)
 
     def _wave_factor(self, symbol: Symbol, numbers: Mapping[sympy.Expr, Any]) -> Any:
         """τ(k) of a symbol whose orders may hold parameters, at the grid's wavenumbers."""
