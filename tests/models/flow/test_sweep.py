@@ -127,3 +127,18 @@ def test_stops_beyond_the_horizon_are_not_seen(many):
     found = evaluate(made.data, jnp.asarray(spectrum), jnp.asarray(noise), jnp.zeros((spectrum.size, 1)))
     assert float(found.value) == pytest.approx(value, rel=1e-8)
     np.testing.assert_allclose(found.estimate, d, rtol=1e-7)
+
+
+def test_growth_is_that_of_the_fastest_tangent(few):
+    task, at = few
+    growth = np.asarray(swept(task, at).growth)
+    for w, window in enumerate(task.windows.windows):
+        path = Path(*(part[0] for part in Path.through(window.times[None], DT, 1e3)))
+        latent = jax.tree.map(lambda part, w=w: part[w], task.domain.latent(at.z))
+
+        def modes(z, path=path, latent=latent):
+            return moved(task.domain.program, latent._replace(z=z), jnp.asarray(at.parameters), path)
+
+        tangents = np.asarray(jax.jacfwd(modes)(jnp.asarray(at.z[w])))[: len(window), 0]
+        norms = np.linalg.norm(tangents, axis=1)
+        np.testing.assert_allclose(growth[w, : len(window)], np.max(norms / norms[0], axis=1), rtol=1e-8)
