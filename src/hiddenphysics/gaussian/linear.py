@@ -139,6 +139,7 @@ def unfold(
     )
 
 
+@jax.jit
 def effective(
     spectrum: Float[Array, " K"], noise: Float[Array, ""], A: Float[Array, "W q K"]
 ) -> Float[Array, ""]:

@@ -1,5 +1,6 @@
 """Fits against data whose parameters are known: closed forms and the library's simulator."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -10,10 +11,10 @@ from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, LearnedFlow, Question
 from hiddenphysics.models.flow.beginning import beginning_of, widened
 from hiddenphysics.models.flow.flow_fit import beginnings
-from hiddenphysics.models.flow.path import linearised, predictions
+from hiddenphysics.models.flow.path import Path, at_the_end, moved
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.snapshots import Snapshot, Snapshots
-from hiddenphysics.spectral import Motion
+from hiddenphysics.spectral import Motion, values_at
 
 pytestmark = pytest.mark.xdist_group("flow fits")  # one process: the tests share fits
 
@@ -114,61 +115,69 @@ def test_an_operator_of_fractional_order_is_what_it_does_to_waves(clean):
     assert np.max(np.abs(mean("frac_lap(u, 1.5)") - mean("u"))) > 0.1
 
 
+def begun(snapshots, text=BURGERS):
+    """Where the rounds begin, and the first window's latent without the axis of windows."""
+    equation = Equation.parse(text, fields=("u",), coordinates=("x",))
+    start = beginning_of(gathered(equation, [snapshots]), {})
+    latent = start.domain.latent(start.z.reshape(1, -1))
+    return start, jax.tree.map(lambda part: np.asarray(part[0]), latent)
+
+
+def way(windows, dt):
+    """The path of the first window, slow waves and fast ones let grow as they like."""
+    return Path(*(part[0] for part in Path.through(windows.times, dt, most=1e3)))
+
+
 def test_derivatives_of_the_motion_are_those_of_finite_differences():
-    snapshots = burgers()
-    equation = Equation.parse(BURGERS, fields=("u",), coordinates=("x",))
-    windows = gathered(equation, [snapshots])
-    start = beginning_of(windows, {})
-    domain = start.domain
-    latent = domain.latent(start.z.reshape(1, -1))
-    at, path = jnp.array([0.9, 0.25]), windows.path(0.1)
-    _, in_z, in_p = linearised(domain.program, latent, at, path)
-    direction = np.random.default_rng(0).standard_normal(latent.z.shape) * np.abs(np.asarray(latent.z))
+    start, latent = begun(burgers())
+    program, points = start.domain.program, jnp.asarray(start.windows.windows[0][-1].points)
+    at, path = jnp.array([0.9, 0.25]), way(start.windows, 0.1)
+    direction = np.random.default_rng(0).standard_normal(latent.z.shape) * np.abs(latent.z)
 
-    def moved(s, p):
-        there = latent._replace(z=latent.z + s * direction)
-        return np.asarray(predictions(domain.program, there, at + p, path))
+    def seen(modes):
+        return np.asarray(values_at(start.domain.features.grid, jnp.asarray(modes), points))
 
-    h = 1e-5
-    by_z = (moved(h, 0.0) - moved(-h, 0.0)) / (2 * h)
-    np.testing.assert_allclose(np.einsum("wk,wktfn->wtfn", direction, in_z), by_z, atol=1e-7)
+    def there(s, p):
+        modes = moved(program, latent._replace(z=latent.z + s * direction), at + p, path)
+        return seen(modes[-1])
+
+    fields, h = at_the_end(program, latent, at, path), 1e-5
+    np.testing.assert_allclose(seen(fields.modes), there(0.0, 0.0), atol=1e-12)
+    by_z = (there(h, 0.0) - there(-h, 0.0)) / (2 * h)
+    np.testing.assert_allclose(seen(np.einsum("k,kfm->fm", direction, fields.in_state)), by_z, atol=1e-7)
     for p in range(2):
         step = h * np.eye(2)[p]
-        by_p = (moved(0.0, step) - moved(0.0, -step)) / (2 * h)
-        np.testing.assert_allclose(in_p[:, p], by_p, atol=1e-7)
+        by_p = (there(0.0, step) - there(0.0, -step)) / (2 * h)
+        np.testing.assert_allclose(seen(fields.in_parameters[p]), by_p, atol=1e-7)
 
 
 def test_a_wider_box_holds_the_same_field_with_twice_the_room():
-    snapshots = burgers()
-    equation = Equation.parse(BURGERS, fields=("u",), coordinates=("x",))
-    start = beginning_of(gathered(equation, [snapshots]), {})
+    start, _ = begun(burgers())
     wide = widened(start)
     usual, wider = (one.domain.features.grid.lengths[0] for one in (start, wide))
     extent = float(start.windows.region.extent[0])
     assert wider - extent == pytest.approx(2 * (usual - extent), rel=1e-6)
 
     def first(one):
-        latent = one.domain.latent(one.z.reshape(1, -1))
-        return predictions(one.domain.program, latent, jnp.array([1.0, 0.2]), start.windows.path(0.1))[
-            0, 0, 0
-        ]
+        latent = jax.tree.map(lambda part: part[0], one.domain.latent(one.z.reshape(1, -1)))
+        modes = moved(one.domain.program, latent, jnp.array([1.0, 0.2]), way(start.windows, 0.1))
+        points = jnp.asarray(start.windows.windows[0][0].points)
+        return values_at(one.domain.features.grid, modes[0], points)[0]
 
     np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
     # After a search that ended badly there is more room first, then other parameters in the usual box.
-    rooms = [one.domain.room for one, _ in beginnings(start.windows, start)]
+    rooms = [one.domain.room for one, _ in beginnings(start)]
     assert rooms == [1.0, 2.0, 1.0, 1.0]
 
 
 def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():
-    equation = Equation.parse("u_t - b*u_xx = 0", fields=("u",), coordinates=("x",))
-    x = np.linspace(-3, 3, 30)
+    text, x = "u_t - b*u_xx = 0", np.linspace(-3, 3, 30)
     snapshots = Snapshots([Snapshot(t, x, u=heat(x, t)) for t in (0.0, 0.7)])
-    windows = gathered(equation, [snapshots])
-    start = beginning_of(windows, {})
-    latent = start.domain.latent(start.z.reshape(1, -1))
-    seen = np.asarray(predictions(start.domain.program, latent, jnp.array([0.3]), windows.path(0.7)))
-    np.testing.assert_allclose(seen[0, 1, 0], heat(x, 0.7), atol=2e-3)
-    fit = fitted(snapshots, "u_t - b*u_xx = 0")
+    start, latent = begun(snapshots, text)
+    modes = moved(start.domain.program, latent, jnp.array([0.3]), way(start.windows, 0.7))
+    seen = values_at(start.domain.features.grid, modes[1], jnp.asarray(x[:, None]))
+    np.testing.assert_allclose(seen[0], heat(x, 0.7), atol=2e-3)
+    fit = fitted(snapshots, text)
     assert fit.learned.parameters[0] == pytest.approx(0.3, rel=1e-3)
 
 

@@ -12,7 +12,8 @@ from hiddenphysics.models import MODELS
 from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of
 from hiddenphysics.models.flow.flow_fit import _cold
-from hiddenphysics.models.flow.gauss_newton import Point, linearise
+from hiddenphysics.models.flow.gauss_newton import Point
+from hiddenphysics.models.flow.sweep import sweep
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
@@ -29,21 +30,22 @@ def begun():
     )
     equation = Equation.parse("u_t + a*u_x - b*u_xx = 0", fields=("u",), coordinates=("x",))
     start = beginning_of(gathered(equation, [snapshots]), {})
-    task = _cold(start.windows, start)
+    task = _cold(start)
     return task, Point(start.z.reshape(1, -1), start.parameters, start.theta)
 
 
 def test_many_linear_models_at_once_are_the_single_ones(begun):
     task, at = begun
     many = jnp.asarray([at.parameters, 2 * at.parameters + 0.1])
-    latent, program = task.domain.latent(at.z), task.domain.program
+    latent, path = task.domain.latent(at.z), task.path(task.longest_step)
 
     def around(parameters):
-        return linearise(program, task.measured, latent, parameters, task.path)
+        return sweep(task.domain.program, task.seen, latent, parameters, path)
 
     together = jax.vmap(around)(many)
     for k, parameters in enumerate(many):
-        for all_of_them, one in zip(together, around(parameters), strict=True):
+        leaves = zip(jax.tree.leaves(together), jax.tree.leaves(around(parameters)), strict=True)
+        for all_of_them, one in leaves:
             np.testing.assert_allclose(all_of_them[k], one, rtol=1e-9, atol=1e-9)
 
 
@@ -51,14 +53,14 @@ def test_the_log_density_has_the_gradient_that_the_tuning_uses(begun):
     task, at = begun
     linear = FLOW.linearise(task, at)
     theta = jnp.asarray(at.theta)
-    _, gradient, _ = linear(at.theta)
+    here, gradient, _ = linear.scored(theta)
     np.testing.assert_allclose(jax.grad(linear.log_density)(theta), -gradient, rtol=1e-6, atol=1e-8)
-    assert FLOW.log_density(linear, at.theta) == pytest.approx(-float(linear(at.theta)[0].value), rel=1e-12)
+    assert FLOW.log_density(linear, at.theta) == pytest.approx(-float(here.value), rel=1e-12)
 
 
 def test_a_round_is_a_function_of_its_point(begun):
     task, at = begun
-    one, other = (task.round(at) for _ in range(2))
+    one, other = (task.round(at, task.longest_step) for _ in range(2))
     leaves, others = jax.tree.leaves(one), jax.tree.leaves(other)
     assert len(leaves) > 10
     for mine, same in zip(leaves, others, strict=True):
@@ -76,13 +78,14 @@ def test_a_search_that_explains_more_than_a_settled_one_is_finished(
 ):
     """An unsettled search of higher evidence gets more rounds, and is taken if it settles then."""
 
+    task = SimpleNamespace(seen=SimpleNamespace(stretch=0.0), scale=np.ones(1))
+
     def searched(evidence, settled):
         tuned = SimpleNamespace(at=SimpleNamespace(value=-evidence))
-        return flow_fit.Searched(
-            None, SimpleNamespace(settled=settled, misfit=0.1, tuned=tuned, point=None), 25
-        )
+        last = SimpleNamespace(settled=settled, misfit=0.1, tuned=tuned, point=None, dt=0.1)
+        return flow_fit.Searched(task, last, 25)
 
     longer = searched(9.5, ends_settled).last
-    monkeypatch.setattr(flow_fit, "run", lambda task, point, say, most: (task, [longer]))
+    monkeypatch.setattr(flow_fit, "run", lambda task, point, dt, say, most: iter([longer]))
     best = flow_fit._finished(searched(likeliest, False), searched(5.0, True), lambda stage: None)
     assert best.evidence == taken

@@ -83,6 +83,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     Of very many points some are enough for that.
     """
     whole, windows = windows, windows.thinned(MOST_SMOOTHED[len(windows.equation.coordinates)])
+    all_points = windows is whole
     smoothed = []
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
@@ -94,7 +95,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     envelopes = [
         smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
     ]
-    whole = replace(whole, sizes=windows.sizes, quiet=windows.quiet)
+    whole = windows if all_points else replace(whole, sizes=windows.sizes, quiet=windows.quiet)
     noise = windows.quiet + float(np.exp(theta[-1]))
     domain = domain_of(whole, prior, envelopes, prior.lengths(theta), noise)
     return _begun(domain, whole, windows, prior, theta, smoothed)

@@ -21,6 +21,9 @@ CHUNK = 16384
 SQUARED = 1e-6
 """Noise variance, in units of the fields', above which normal equations lose nothing that the noise does not hide."""
 
+MOST_ROWS = 2000
+"""Rows of a window that may keep known errors of their own: a covariance of that many is factored in a second."""
+
 HARDLY = 1e-13
 """Eigenvalues of a Gram matrix, relative to the largest, that are rounding."""
 
@@ -43,7 +46,7 @@ class Seen(NamedTuple):
     scale, fields
         (G,) 1/size of the measured fields, and their rows in the state.
     known
-        (W, T, G, r) known variances of rows; 0 where values have been weighted, or nothing is known.
+        (W, T, G, r) known variances of rows; None where values have been weighted, or nothing is known.
     rest
         (W, T) sums of squares of the values that no mode can explain.
     count
@@ -84,8 +87,9 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     modes = int(np.prod(grid.modes_shape))
     largest, exact = windows.counts.max(), 2 * modes
     rows = rung(largest) if largest <= exact else exact
-    weighted = windows.known_errors and largest > exact
     count, stops = windows.times.shape
+    many = stops * len(windows.measured) * rows > MOST_ROWS
+    weighted = windows.known_errors and (largest > exact or many)
     shape = (count, rung(stops), len(windows.measured), rows)
     values, known = np.zeros(shape), np.zeros(shape)
     which = np.full(shape[:2], -1)
@@ -96,13 +100,16 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         small = len(snapshots[0]) <= rows
         if small:
             matrix = np.zeros((rows, exact))
-            matrix[: len(snapshots[0])] = _waves(grid, snapshots[0].points)
+            weights = _weights(windows, snapshots[0], noise) if weighted else np.ones(len(snapshots[0]))
+            matrix[: len(weights)] = _waves(grid, snapshots[0].points) * weights[:, None]
+            stretch += len(windows.measured) * float(np.sum(np.log(weights)))
             for (w, t), snapshot in zip(places, snapshots, strict=True):
-                values[w, t, :, : len(snapshot)] = _values(windows, snapshot)
-                known[w, t, :, : len(snapshot)] = _known(windows, snapshot)
+                values[w, t, :, : len(weights)] = _values(windows, snapshot) * weights
+                if not weighted:
+                    known[w, t, :, : len(weights)] = _known(windows, snapshot)
         else:
-            matrix, made, left, weights = _compress(windows, grid, snapshots, noise, weighted)
-            stretch += weights
+            matrix, made, left, logs = _compress(windows, grid, snapshots, noise, weighted)
+            stretch += logs
             for (w, t), one, alone in zip(places, made, left, strict=True):
                 values[w, t], rest[w, t] = one, alone
         for w, t in places:
@@ -121,7 +128,7 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         values,
         1.0 / windows.units,
         np.array(windows.measured),
-        known,
+        known if known.any() else None,
         rest,
         counts,
         np.asarray(stretch),
@@ -172,6 +179,11 @@ def _known(windows: Windows, snapshot: Snapshot) -> np.ndarray:
     ])  # fmt: skip
 
 
+def _weights(windows: Windows, snapshot: Snapshot, noise: float) -> np.ndarray:
+    """(N,) by which values, with the first field's known errors beside the noise, have the noise's variance."""
+    return np.asarray(np.sqrt(noise / (noise + _known(windows, snapshot)[0])))
+
+
 def _compress(
     windows: Windows, grid: Grid, snapshots: list[Snapshot], noise: float, weighted: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -187,7 +199,7 @@ def _compress(
         waves = _waves(grid, pieces[0].points)
         y = np.concatenate([_values(windows, piece) for piece in pieces]).T
         if weighted:
-            weights = np.sqrt(noise / (noise + _known(windows, pieces[0])[0]))
+            weights = _weights(windows, pieces[0], noise)
             waves, y = waves * weights[:, None], y * weights[:, None]
             stretch += fields * float(np.sum(np.log(weights)))
         fold.add(waves, y)

@@ -16,6 +16,7 @@ from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, re
 from hiddenphysics.learning import tune
 from hiddenphysics.models.flow.domain import QUIETEST, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
+from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Kernel, Prior, Sech, SquaredExponential
 from hiddenphysics.spectral import Features
@@ -93,7 +94,10 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
         np.concatenate([[0.0], np.log(some), [np.log(noise)]])
         for some, noise in product(lengths, FIRST_NOISES)
     ])  # fmt: skip
-    losses = np.asarray(_losses(_likelihood(windows, priors[0], row, features, flat), rungs))
+    # As many as the next rung of points would ask for, the last one several times: the same compiled code.
+    most = len(FIRST_NOISES) * len(ladder(extent, rung(windows.per_side)))
+    padded = np.pad(rungs, ((0, most - len(rungs)), (0, 0)), mode="edge")
+    losses = np.asarray(_losses(_likelihood(windows, priors[0], row, features, flat), padded))[: len(rungs)]
 
     def contest(guess: np.ndarray) -> Smoothed:
         # The ladder needs all lengths at once; from here on only those near the best one.

@@ -45,9 +45,12 @@ SHORT_WAVES = 0.8
 
 
 def folds(seen: Seen, features: int) -> bool:
-    """Whether a window has more rows than its state has features: then triangles are kept, not rows."""
+    """Whether a window has more rows than its state has features: then triangles are kept, not rows.
+
+    Rows with known errors of their own stay as they are: a triangle would mix them.
+    """
     _, stops, fields, rows = seen.values.shape
-    return bool(stops * fields * rows > features)
+    return bool(seen.known is None and stops * fields * rows > features)
 
 
 @together
@@ -119,7 +122,10 @@ def sweep(
     else:
         A, B, y = kept[..., :features], kept[..., features:-1], kept[..., -1]
         left = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(rest)
-        data = Reduced(A, B, y, left, count - y.size, seen.known.reshape(y.shape))
+        known = jnp.zeros(y.shape)
+        if seen.known is not None:
+            known = (seen.known * path.visited[..., None, None]).reshape(y.shape)
+        data = Reduced(A, B, y, left, count - y.size, known)
     return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(jnp.sum(error)), jnp.max(tail), growth)
 
 

@@ -1,0 +1,106 @@
+"""Whole recordings: fields that are known exactly, half of them noise; and chaos, cut into windows."""
+
+import numpy as np
+import pytest
+
+import hiddenphysics as hp
+from hiddenphysics.equation import Equation
+from hiddenphysics.learning import Status
+from hiddenphysics.models import MODELS, Question
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered, outset_of
+from hiddenphysics.simulate import simulate
+from hiddenphysics.snapshots import Snapshot, Snapshots
+from tests.models.flow.problems import BURGERS, EQUATION, TRUTH, pulse
+
+pytestmark = pytest.mark.xdist_group("recordings")  # one process: the tests share compiled code
+
+KS = "u_t + a*u*u_x + b*u_xx + c*u_xxxx = 0"
+NOISE, STOPS, POINTS = 0.5, 25, 64
+
+
+def recording(low, high, noise=NOISE, seed=0):
+    """A hump that steepens, on a grid; the whole of it lies between −8 and 8."""
+    x = low + (high - low) * np.arange(POINTS) / POINTS
+    made = Snapshots(Snapshot(t, x, u=pulse(t, x)) for t in np.linspace(0.0, 4.8, STOPS))
+    return made.with_noise(noise, seed)
+
+
+@pytest.mark.parametrize(("low", "high", "open_ends"), [(-8.0, 8.0, False), (-2.0, 4.0, True)])
+def test_a_recording_half_of_which_is_noise(low, high, open_ends):
+    data = recording(low, high)
+    assert len(data) > MANY_STOPS
+    result = hp.identify(BURGERS, data)
+    assert (result.status, result.model) == (Status.CONVERGED, "flow")
+    for name, truth in TRUTH.items():
+        found = result.parameters[name]
+        assert abs(found.estimate - truth) < 4 * found.std
+        # 1600 values, each half noise, leave some per cent.
+        assert 0.01 < found.std / truth < 0.15
+    spread = np.std([s["u"] for s in recording(low, high, noise=1e-12)])
+    assert result.noise_std == pytest.approx(NOISE * spread, rel=0.1)
+    # Open ends get a box with padding, a field that dies out before them its own.
+    (side,) = result.learned.features.grid.lengths
+    assert side > 1.2 * (high - low) if open_ends else side == pytest.approx(high - low, rel=1e-9)
+
+
+def test_scattered_points_are_a_recording_too():
+    """Without a grid there is no weak form: the guess comes from pairs."""
+    random = np.random.default_rng(0)
+    data = Snapshots(
+        Snapshot(t, x, u=pulse(t, x) + 0.01 * random.standard_normal(30))
+        for t in np.linspace(0.0, 2.4, STOPS)
+        for x in [np.sort(random.uniform(-4, 5, 30))]
+    )
+    outset = outset_of(EQUATION, data, {}, lambda stage: None)
+    assert outset.covariance is None
+    assert outset.windows.periods == (None,)
+    fit = MODELS["flow"].learn(Question.of(BURGERS, data), lambda stage: None)
+    assert fit.verdict.status is Status.CONVERGED
+    stds = np.sqrt(np.diagonal(fit.covariance))
+    for k, (name, truth) in enumerate(TRUTH.items()):
+        assert abs(fit.values[name] - truth) < 4 * stds[k]
+
+
+@pytest.fixture(scope="module")
+def chaos():
+    """Forty snapshots, one apart, of Kuramoto and Sivashinsky's equation on a circle of 36, after a while."""
+    solution = simulate(
+        KS,
+        {"u": lambda x: np.cos(2 * np.pi * x / 36) * (1 + np.sin(4 * np.pi * x / 36 + 0.3))},
+        box=(0.0, 36.0),
+        shape=64,
+        times=np.concatenate([[0.0], 60.0 + np.arange(40)]),
+        parameters=dict.fromkeys("abc", 1.0),
+    )
+    return hp.read(solution)[1:].with_noise(0.01, seed=0)
+
+
+def test_chaos_is_cut_where_its_tangents_have_grown(chaos):
+    equation = Equation.parse(KS, fields=("u",), coordinates=("x",))
+    outset = outset_of(equation, chaos, {}, lambda stage: None)
+    assert outset.windows.periods == (pytest.approx(36.0),)
+    for name in "abc":
+        assert outset.guess.estimate[name] == pytest.approx(1.0, rel=0.02)
+    said = []
+    ended = _entered(outset, len(chaos), said.append)
+    windows = ended.task.windows.windows
+    assert len(windows) > 1
+    # Every snapshot stands in one window.
+    np.testing.assert_array_equal(np.concatenate([w.times for w in windows]), chaos.times)
+    # The window that was looked at keeps to the bound; those after it may differ by a little.
+    assert np.max(ended.last.growth[0]) < MOST_TANGENT_GROWTH < 2 * np.max(ended.last.growth)
+    assert np.max(ended.last.growth) < 3 * MOST_TANGENT_GROWTH
+    # It was entered horizon by horizon, with the parameters held.
+    assert [line for line in said if line.startswith("1 window")][0] == "1 window(s), 6 of 40 stops"
+    np.testing.assert_array_equal(ended.last.point.parameters, outset.vector(outset.guess.estimate))
+    assert ended.last.misfit == pytest.approx(0.01, rel=0.15)
+
+
+def test_chaos_tells_its_parameters(chaos):
+    fit = MODELS["flow"].learn(Question.of(KS, chaos), lambda stage: None)
+    assert fit.verdict.status is Status.CONVERGED
+    assert len(fit.learned.windows) > 1
+    stds = np.sqrt(np.diagonal(fit.covariance))
+    for k, name in enumerate("abc"):
+        assert abs(fit.values[name] - 1.0) < 4 * stds[k]
+        assert stds[k] < 1e-3
