@@ -264,7 +264,7 @@ def posterior(
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("omega", "measure", "level", "data"),
+    data_fields=("omega", "measure", "level", "data", "columns"),
     meta_fields=("prior",),
 )
 @dataclass(frozen=True)
@@ -281,6 +281,8 @@ class RestrictedLikelihood:
         (F,) variance of an unknown constant in each field.
     data
         The linear model.
+    columns
+        Which feature, counted through all processes, every column of A is; None where they are the features in order.
     """
 
     prior: Prior
@@ -288,15 +290,19 @@ class RestrictedLikelihood:
     measure: Any
     level: Any
     data: Reduced
+    columns: Any = None
 
     @classmethod
-    def of(cls, prior: Prior, features: Features, level: Any, data: Reduced) -> RestrictedLikelihood:
+    def of(
+        cls, prior: Prior, features: Features, level: Any, data: Reduced, columns: Any = None
+    ) -> RestrictedLikelihood:
         """Return the likelihood of processes that these features carry."""
-        return cls(prior, features.omega, features.measure, level, data)
+        return cls(prior, features.omega, features.measure, level, data, columns)
 
     def spectrum(self, theta: ArrayLike) -> jax.Array:
-        """Prior variances of the features."""
-        return self.prior.spectrum(jnp.asarray(theta), self.omega, self.measure, self.level)
+        """Prior variances of the columns."""
+        every = self.prior.spectrum(jnp.asarray(theta), self.omega, self.measure, self.level)
+        return every if self.columns is None else jnp.asarray(every)[self.columns]
 
     @jax.jit
     def log_density(self, theta: Float[Array, " H"]) -> Float[Array, ""]:
@@ -308,6 +314,8 @@ class RestrictedLikelihood:
     def scored(self, theta: Float[Array, " H"]) -> tuple[Evaluated, Array, Array]:
         """Return the evaluation, and gradient (H,) and expected information (H, H) in the vector; traceable."""
         slopes = self.prior.slopes(theta, self.omega, self.measure, self.level)
+        if self.columns is not None:
+            slopes = slopes[self.columns]
         noise = jnp.exp(theta[-1])
         at = evaluate(self.data, self.spectrum(theta), noise, slopes)
         gradient = jnp.append(at.in_spectrum @ slopes, at.in_noise * noise)

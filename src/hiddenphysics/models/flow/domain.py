@@ -9,7 +9,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.fft import next_fast_len
 
@@ -53,6 +52,9 @@ FAR = {1: 4.0, 2: 1.0}
 EXACT = 1e-8
 """Noise variance, relative to the field's, with which the new waves are made to follow the old ones."""
 
+RAMP = 0.5
+"""Part of the padding over which what comes from outside sets in."""
+
 MARGIN = 0.25
 """Part of the old padding, on each side, whose values are carried over."""
 
@@ -77,6 +79,9 @@ class Domain:
         Noise variance, in units of the fields', down to which its features suffice.
     room
         Padding, in units of the usual one.
+    padding
+        (*shape) from 0 around the data to 1 far from them, where something comes in from outside; None where nothing
+        does.
     """
 
     program: Program
@@ -87,6 +92,7 @@ class Domain:
     longest: np.ndarray
     quietest: float
     room: float
+    padding: np.ndarray | None = None
 
     @property
     def ends(self) -> np.ndarray:
@@ -96,13 +102,39 @@ class Domain:
 
     def latent(self, z: np.ndarray) -> Latent:
         """Return amplitudes (W, F·K) as the motion takes them."""
-        return Latent(np.asarray(z), self.gauge, self.ends)
+        if self.padding is None:
+            return Latent(np.asarray(z), self.gauge, self.ends)
+        padding = np.broadcast_to(self.padding, (len(z), *self.padding.shape))
+        return Latent(np.asarray(z), self.gauge, self.ends, padding)
+
+    def with_nothing_outside(self, z: np.ndarray, stops: int) -> np.ndarray:
+        """Return amplitudes (W, F·K) of the state with zeros behind them for what comes in at every stop."""
+        return np.pad(z, ((0, 0), (0, rung(stops) * self.program.kicks)))
+
+    def columns(self, stops: int) -> np.ndarray | None:
+        """Which feature, counted through the processes of the state and of what comes in, every column is.
+
+        None where nothing comes in: then they are the features of the state in order.
+        """
+        outside = self.program.outside
+        if not outside:
+            return None
+        count, fields = self.features.count, len(self.program.state)
+        inside = Features(self.features.grid, outside).indices
+        half = len(self.features.indices)
+        where = {tuple(index): n for n, index in enumerate(self.features.indices)}
+        own = np.array([where[tuple(index)] for index in inside])
+        some = np.concatenate([[0], 1 + own, 1 + half + own])
+        kicks = np.concatenate([(fields + f) * count + some for f in range(fields)])
+        return np.concatenate([np.arange(fields * count), np.tile(kicks, rung(stops))])
+
 
     def finer(self, factor: float) -> Domain:
         """Return the same latent with a motion on a grid that many times finer."""
         features = finer(self.features, factor)
-        program = Program.of(self.program.equation, features)
-        return replace(self, program=program, features=features, gauge=_gauge(features, self.envelopes))
+        gauge = _gauge(features, self.envelopes)
+        program = Program.of(self.program.equation, features, self.program.outside)
+        return replace(self, program=program, features=features, gauge=gauge)
 
     def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
         """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
@@ -123,8 +155,12 @@ def domain_of(
     lengths: np.ndarray,
     noise: float,
     room: float = 1.0,
+    outside: int = 0,
 ) -> Domain:
-    """Return a box for a prior with about these lengths (F, D), none beyond the data's extent, and this noise."""
+    """Return a box for a prior with about these lengths (F, D), none beyond the data's extent, and this noise.
+
+    With `outside`, something comes in from the padding at every stop, as so many waves along each side.
+    """
     region = windows.region
     dimensions = len(region.extent)
     play = ROOM[dimensions]
@@ -139,8 +175,25 @@ def domain_of(
     )
     features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
     gauge = _gauge(features, envelopes)
-    program = Program.of(windows.equation, features)
-    return Domain(program, features, tuple(envelopes), gauge, shortest, longest, quietest, room)
+    waves = tuple(min(outside, w) for w in features.waves) if outside else ()
+    program = Program.of(windows.equation, features, waves)
+    padding = _padding(features, windows) if outside else None
+    return Domain(program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, padding)
+
+
+def _padding(features: Features, windows: Windows) -> np.ndarray:
+    """Return 0 around the data, 1 from the middle of the padding on, and a smooth way between; (*shape)."""
+    inside = np.ones(features.grid.shape)
+    grid, region = features.grid, windows.region
+    for d, (axis, period) in enumerate(zip(grid.axes, windows.periods, strict=True)):
+        if period is not None:
+            continue
+        away = np.maximum(np.maximum(region.low[d] - axis, axis - region.high[d]), 0.0)
+        width = 0.5 * (grid.lengths[d] - region.extent[d])
+        r = np.clip(away / (RAMP * width), 0.0, 1.0)
+        ramp = r**3 * (10 - 15 * r + 6 * r**2)
+        inside = inside * (1 - ramp.reshape([-1 if e == d else 1 for e in range(inside.ndim)]))
+    return 1 - inside
 
 
 def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
@@ -213,21 +266,23 @@ def finer(features: Features, steepest: float) -> Features:
 def carry_over(
     windows: Windows, prior: Prior, theta: np.ndarray, z: np.ndarray, old: Domain, new: Domain
 ) -> np.ndarray:
-    """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data."""
+    """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data.
+
+    What comes in from outside is forgotten; the next round finds it again.
+    """
     points = _points(windows, old, new)
-    amplitudes = z.reshape(len(z), len(prior.latents), -1)
-    spectrum = np.asarray(
-        prior.spectrum(
-            jnp.asarray(theta), new.features.omega, new.features.measure, np.zeros(len(prior.latents))
-        )
-    ).reshape(len(prior.latents), -1)
-    carried = np.empty((len(z), len(prior.latents), new.features.count))
+    fields = len(windows.state)
+    amplitudes = z[:, : old.program.features].reshape(len(z), fields, -1)
+    level = np.zeros(len(prior.latents))
+    spectrum = np.asarray(prior.spectrum(theta, new.features.omega, new.features.measure, level))
+    spectrum = spectrum.reshape(len(prior.latents), -1)
+    carried = np.empty((len(z), fields, new.features.count))
     for f, size in enumerate(windows.sizes):
         y = np.einsum("wnk,wk->wn", old.envelopes[f].basis(old.features, points), amplitudes[:, f])
         A = new.envelopes[f].basis(new.features, points)
-        data = reduce(jnp.asarray(A), jnp.zeros((*y.shape, 0)), jnp.asarray(y), jnp.asarray(float(y.size)))
-        carried[:, f] = np.asarray(posterior(data, jnp.asarray(spectrum[f]), jnp.asarray(EXACT * size**2))[0])
-    return carried.reshape(len(z), -1)
+        data = reduce(A, np.zeros((*y.shape, 0)), y, np.asarray(float(y.size)))
+        carried[:, f] = np.asarray(posterior(data, spectrum[f], np.asarray(EXACT * size**2))[0])
+    return new.with_nothing_outside(carried.reshape(len(z), -1), windows.times.shape[1])
 
 
 def _points(windows: Windows, old: Domain, new: Domain) -> np.ndarray:

@@ -322,7 +322,8 @@ def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     prior, old, noise = task.prior, task.domain, task.noise(at)
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
-    new = domain_of(task.windows, prior, old.envelopes, task.lengths(at), noise, old.room)
+    outside = max(old.program.outside, default=0)
+    new = domain_of(task.windows, prior, old.envelopes, task.lengths(at), noise, old.room, outside)
     if new.features == old.features and new.quietest == old.quietest:
         return None
     z = carry_over(task.windows, prior, at.theta, at.z, old, new)

@@ -277,7 +277,7 @@ class FlowTask:
     @cached_property
     def level(self) -> np.ndarray:
         """(F,) square of every measured field's mean: the variance of an unknown constant; 0 for the others."""
-        level = np.zeros(len(self.windows.state))
+        level = np.zeros(len(self.prior.latents))
         level[list(self.windows.measured)] = self.windows.means**2
         return level
 
@@ -289,7 +289,7 @@ class FlowTask:
         bounds = bounds_of(self.prior, shortest, np.minimum(longest, self.windows.region.extent))
         least = QUIETEST[len(self.prior.coordinates)]
         bounds[-1, 0] = np.log(max(self.domain.quietest - self.windows.quiet, least))
-        bounds[self.prior.is_variance] += 2 * np.log(self.windows.sizes)[:, None]
+        bounds[self.prior.is_variance] += 2 * np.log(self.sizes)[:, None]
         return bounds
 
     @property
@@ -315,7 +315,17 @@ class FlowTask:
 
     def likelihood(self, data: Reduced) -> RestrictedLikelihood:
         """Return a linear model as a function of the prior's vector."""
-        return RestrictedLikelihood.of(self.prior, self.domain.features, self.level, data)
+        return RestrictedLikelihood.of(self.prior, self.domain.features, self.level, data, self.columns)
+
+    @cached_property
+    def columns(self) -> np.ndarray | None:
+        """Which feature of which process every column is; None where they are the features of the state in order."""
+        return self.domain.columns(self.windows.times.shape[1])
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """Sizes of the fields that the prior's processes are of: those of the state, and what comes into them."""
+        return np.resize(self.windows.sizes, len(self.prior.latents))
 
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
@@ -328,7 +338,7 @@ class FlowTask:
     def lengths(self, at: Point) -> np.ndarray:
         """Lengths (F, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest."""
         lengths = self.prior.lengths(np.asarray(at.theta))
-        relative = np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.windows.sizes**2
+        relative = np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.sizes**2
         says = relative > NEGLIGIBLE
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
 

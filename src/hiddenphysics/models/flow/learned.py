@@ -31,8 +31,8 @@ class LearnedFlow:
         Their estimates, (P,).
     units
         Size of every measured field, in units of which all have the same noise.
-    windows
-        Times of the first stop of each window, (W,).
+    windows, stops
+        Times of the first stop of each window, (W,), and of all, (W, T).
     span
         Longest time from first to last stop.
     dt
@@ -46,6 +46,7 @@ class LearnedFlow:
     parameters: np.ndarray
     units: Mapping[str, float]
     windows: np.ndarray
+    stops: np.ndarray
     span: float
     dt: float
     program: Program = field(repr=False)
@@ -73,6 +74,7 @@ class LearnedFlow:
             parameters=last.point.parameters,
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
+            stops=windows.times,
             span=windows.span,
             dt=last.dt,
             program=task.domain.program,
@@ -154,17 +156,21 @@ class LearnedFlow:
             "box": [list(side) for side in self.features.grid.box],
             "shape": list(self.features.grid.shape),
             "waves": list(self.features.waves),
+            "outside": list(self.program.outside),
             "noise": self.belief.noise,
         }
         arrays = {
             "covariance": self.belief.covariance,
             "windows": self.windows,
+            "stops": self.stops,
             "z": np.asarray(self.latent.z),
             "envelope": np.asarray(self.latent.gauge.envelope),
             "ends": np.asarray(self.latent.ends),
         } | {name: getattr(self.belief, name) for name in ("A", "B", "rest", "spectrum", "known")}
         if self.latent.gauge.places is not None:
             arrays["places"] = np.asarray(self.latent.gauge.places)
+        if self.latent.padding is not None:
+            arrays["padding"] = np.asarray(self.latent.padding)
         return plain, arrays
 
     @classmethod
@@ -174,15 +180,18 @@ class LearnedFlow:
         """Return what `pack` has packed."""
         grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
         features = Features(grid, tuple(plain["waves"]))
-        latent = Latent(arrays["z"], Gauge(arrays["envelope"], arrays.get("places")), arrays["ends"])
+        gauge = Gauge(arrays["envelope"], arrays.get("places"))
+        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"))
+        windows = np.asarray(arrays["windows"])
         return cls(
             equation=equation,
             parameters=np.array([plain["values"][name] for name in equation.parameters]),
             units=dict(plain["units"]),
-            windows=np.asarray(arrays["windows"]),
+            windows=windows,
+            stops=np.asarray(arrays.get("stops", windows[:, None])),
             span=float(plain["span"]),
             dt=float(plain["dt"]),
-            program=Program.of(equation, features),
+            program=Program.of(equation, features, tuple(plain.get("outside", ()))),
             features=features,
             latent=latent,
             belief=Belief(
@@ -224,10 +233,17 @@ class LearnedFlow:
             raise DataError(f"Points of shape {points.shape} were given; (N, {dimensions}) is needed.")
         return points
 
-    def _path(self, window: int, times: np.ndarray) -> Path:
-        """Return the way from a window's first stop through the times, without the axis of windows."""
-        stops = np.concatenate([self.windows[window : window + 1], times])
-        return Path(*(value[0] for value in Path.through(stops[None], self.dt, self._most)))
+    def _path(self, window: int, times: np.ndarray) -> tuple[Path, int]:
+        """Return the way from a window's first stop through the times, without the axis of windows.
+
+        Also the number of stops before the first of the times. Where something comes in at the stops, all of them up to
+        then are visited; only the first is needed otherwise.
+        """
+        own = self.stops[window]
+        before = own[own <= times[0]] if self.program.outside else own[:1]
+        before = np.unique(before)
+        stops = np.concatenate([before, times])
+        return Path(*(value[0] for value in Path.through(stops[None], self.dt, self._most))), len(before)
 
     def _window_of(self, window: int, z: np.ndarray | None = None) -> Latent:
         """Return one window's latent, or other amplitudes in its place, without the axis of windows."""
@@ -237,15 +253,16 @@ class LearnedFlow:
     def _run(
         self, window: int, z: np.ndarray, parameters: np.ndarray, points: np.ndarray, times: np.ndarray
     ) -> np.ndarray:
-        modes = moved(self.program, self._window_of(window, z), parameters, self._path(window, times))
-        modes = np.asarray(modes)[1 : 1 + len(times)]
+        path, first = self._path(window, times)
+        modes = moved(self.program, self._window_of(window, z), parameters, path)
+        modes = np.asarray(modes)[first : first + len(times)]
         return self._seen(self._checked(points), modes, None)
 
     def _linearised(
         self, window: int, points: np.ndarray, t: float, symbol: Symbol
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields."""
-        path = self._path(window, np.array([t]))
+        path, _ = self._path(window, np.array([t]))
         fields = at_the_end(self.program, self._window_of(window), self.parameters, path)
         known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
         value, A, B = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +13,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
-from hiddenphysics.spectral import Features, Gauge, Motion
+from hiddenphysics.spectral import MIN_POINTS, Features, Gauge, Grid, Motion
 from hiddenphysics.together import together
 
 MOST_GROWTH = 18.0
@@ -30,16 +30,29 @@ class Program:
         What moves the fields.
     shape, waves
         Points of the grid along each side, and waves of the latent.
+    outside
+        Waves of what comes from outside at every stop; none where nothing does.
     """
 
     equation: Equation
     shape: tuple[int, ...]
     waves: tuple[int, ...]
+    outside: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, equation: Equation, features: Features) -> Program:
+    def of(cls, equation: Equation, features: Features, outside: tuple[int, ...] = ()) -> Program:
         """Return the program on the features' grid."""
-        return cls(equation, features.grid.shape, features.waves)
+        return cls(equation, features.grid.shape, features.waves, outside)
+
+    @property
+    def features(self) -> int:
+        """Features F·K of the state in the latent; what comes from outside stands behind them."""
+        return len(self.state) * wave_count(self.waves)
+
+    @property
+    def kicks(self) -> int:
+        """Features F·M of what comes from outside at one stop."""
+        return len(self.state) * wave_count(self.outside) if self.outside else 0
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -89,11 +102,24 @@ class Path(NamedTuple):
 
 
 class Latent(NamedTuple):
-    """Amplitudes (W, F·K) of the latents, their gauges with a leading axis W, ends (W, D, 2) of the box."""
+    """What a window begins with, and what comes into it.
+
+    Attributes
+    ----------
+    z
+        (W, F·K) amplitudes of the latents; behind them, for every stop, F·M of what comes from outside there.
+    gauge
+        How amplitudes make fields, with a leading axis W.
+    ends
+        (W, D, 2) of the box.
+    padding
+        (W, *shape) from 0 around the data to 1 far from them: where something may come in; None where nothing does.
+    """
 
     z: Any
     gauge: Gauge
     ends: Any
+    padding: Any = None
 
     def window(self, index: int) -> Latent:
         """Return one window, still with a leading axis."""
@@ -138,6 +164,8 @@ def along(
     def to_modes(z: jax.Array) -> jax.Array:
         return features.to_modes(z.reshape(len(program.state), -1), latent.gauge)
 
+    kick, kick_basis = _kicks(program, motion.grid, latent)
+
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
 
@@ -172,17 +200,48 @@ def along(
 
     def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
         now, carry = state
-        stop, dt, by, in_by, by_coarse, extra = each
+        index, stop, dt, by, in_by, by_coarse, extra = each
         now = advance(now, stop, dt, by, in_by, by_coarse)
-        return (now, visit(carry, now, extra)), None
+        carry = visit(carry, now, extra)
+        if program.outside:
+            into = program.features + index * program.kicks
+            comes = jax.lax.dynamic_update_slice_in_dim(now.in_state, kick_basis, into, axis=0)
+            now = Along(now.modes + kick(index), now.coarse + kick(index), comes, now.in_parameters)
+        return (now, carry), None
 
-    modes = to_modes(latent.z)
-    tangents = jax.vmap(to_modes)(jnp.eye(latent.z.size))
+    modes = to_modes(latent.z[: program.features])
+    tangents = jax.vmap(to_modes)(jnp.eye(program.features))
+    if program.outside:
+        later = latent.z.size - program.features
+        tangents = jnp.concatenate([tangents, jnp.zeros((later, *modes.shape), modes.dtype)])
     nothing = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     begin = (Along(modes, modes, tangents, nothing), carry)
     # Slopes of the weights have the parameters in front; the scan goes over stops.
     in_by = jax.tree.map(lambda part: jnp.swapaxes(part, 0, 1), in_by)
-    return jax.lax.scan(to_stop, begin, (path, dt, by, in_by, by_coarse, extra))[0][1]
+    stops = jnp.arange(path.durations.size)
+    return jax.lax.scan(to_stop, begin, (stops, path, dt, by, in_by, by_coarse, extra))[0][1]
+
+
+def _kicks(program: Program, grid: Grid, latent: Latent) -> tuple[Callable[[Any], Any], Any]:
+    """Return what comes from outside after a stop as modes, a function of its number, and the modes of its features."""
+    if not program.outside:
+        return lambda index: 0.0, None
+    waves = Features(grid, program.outside)
+    gauge = Gauge(jnp.broadcast_to(latent.padding, (len(program.state), *program.shape)), None)
+    amplitudes = latent.z[program.features :].reshape(-1, len(program.state), waves.count)
+
+    def to_modes(z: jax.Array) -> jax.Array:
+        return waves.to_modes(z.reshape(len(program.state), -1), gauge)
+
+    basis = jax.vmap(to_modes)(jnp.eye(program.kicks))
+    return lambda index: to_modes(amplitudes[index]), basis
+
+
+@lru_cache(maxsize=256)
+def wave_count(waves: tuple[int, ...]) -> int:
+    """Return the number of features with these waves along the sides of any box."""
+    unit = Grid(((0.0, 1.0),) * len(waves), tuple(2 * w + 2 + MIN_POINTS for w in waves))
+    return Features(unit, waves).count
 
 
 def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[Any, Any]:
@@ -196,17 +255,19 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
     """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
     motion, features = program.on(latent.ends)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
+    kick, _ = _kicks(program, motion.grid, latent)
 
-    def visit(modes: jax.Array, stop: Path) -> tuple[jax.Array, jax.Array]:
+    def visit(modes: jax.Array, each: tuple[Any, Path]) -> tuple[jax.Array, jax.Array]:
+        index, stop = each
         dt = stop.durations / jnp.maximum(stop.steps, 1)
         by = motion.weights(numbers, dt, most=stop.most)
         modes = jax.lax.fori_loop(
             0, stop.steps, lambda i, now: motion.step(now, numbers, by, stop.starts + i * dt), modes
         )
-        return modes, modes
+        return modes + kick(index), modes
 
-    modes = features.to_modes(latent.z.reshape(len(program.state), -1), latent.gauge)
-    return jax.lax.scan(visit, modes, path)[1]
+    modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
+    return jax.lax.scan(visit, modes, (jnp.arange(path.durations.size), path))[1]
 
 
 @partial(jax.jit, static_argnums=0)

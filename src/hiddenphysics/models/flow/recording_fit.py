@@ -27,10 +27,11 @@ from hiddenphysics.models.flow.flow_fit import (
 )
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording
+from hiddenphysics.models.flow.path import wave_count
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
 from hiddenphysics.models.model import Fit
-from hiddenphysics.priors import Kernel, Prior
+from hiddenphysics.priors import Kernel, Prior, SquaredExponential
 from hiddenphysics.snapshots import Snapshots
 
 MANY_STOPS = 20
@@ -42,8 +43,18 @@ SMOOTHED_STOPS, SMOOTHED_POINTS = 4, 256
 FIRST_POINTS = 1024
 """Points of a window's first snapshot that its first state is smoothed from."""
 
+OUTSIDE, OUTSIDE_SIZE, OUTSIDE_WAVES = ".outside", 0.1, 8
+"""Name, first size relative to the field's, and waves along the box of what comes in from outside at every stop. It is
+smoothed on its way to the data: more waves do not reach them."""
+
+MOST_COLUMNS, MOST_LINEAR = 400, 1200
+"""Columns of what comes into a window, and where the motion is linear and costs no transforms."""
+
 PAIRS = 4
 """Neighbouring snapshots that a first guess is regressed on where there is no weak form."""
+
+CLEAR = 10.0
+"""Snapshots tell the parameters when they differ by so many deviations of the noise."""
 
 FIRST_HORIZON = 6
 """Stops of a window that are entered first; then twice as many, until all are in."""
@@ -101,6 +112,21 @@ class Outset:
         return self.vector(self.guess.scale_at(dict(zip(self.names, parameters.tolist(), strict=True))))
 
     @property
+    def outside(self) -> int:
+        """Waves of what comes in from outside at every stop, 0 where the fields repeat along every side."""
+        return 0 if len(self.prior.latents) == len(self.windows.state) else OUTSIDE_WAVES
+
+    @property
+    def longest(self) -> int:
+        """Stops that a window may have: what comes in at each of them is unknown, and followed to its end."""
+        if not self.outside:
+            return len(self.windows.windows[0])
+        system = self.windows.equation.system
+        linear = all(rest == 0 for rest in system.rest)
+        each = len(system.state) * wave_count((OUTSIDE_WAVES,) * len(self.windows.equation.coordinates))
+        return max((MOST_LINEAR if linear else MOST_COLUMNS) // each, SHORTEST_WINDOW)
+
+    @property
     def noise(self) -> float:
         """Variance of the noise, in units of the fields'."""
         return self.windows.quiet + float(np.exp(self.theta[-1]))
@@ -110,7 +136,7 @@ def fit_recording(equation: Equation, snapshots: Snapshots, kernels: Mapping[str
     """Fit with windows as long as they can be; where that ends badly, with shorter ones."""
     outset = outset_of(equation, snapshots, kernels, say)
     fits: list[Fit] = []
-    longest = len(snapshots)
+    longest = min(len(snapshots), outset.longest)
     while longest >= SHORTEST_WINDOW or not fits:
         fits.append(_fit(outset, longest, say))
         used = len(fits[-1].learned.windows)
@@ -167,15 +193,49 @@ def outset_of(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Ke
         smoothed.append(smooth(windows, row, offered, even=True))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
+    if any(period is None for period in windows.periods):
+        prior, theta = _with_outside(prior, theta)
     whole = replace(gathered(equation, [snapshots], periods), sizes=windows.sizes)
     say("guessing the parameters")
     weak = _weak(equation, snapshots, grid, periods)
     if weak is not None:
         return Outset(whole, smoothed, prior, theta, weak.guess, weak.covariance)
-    starts = np.linspace(0, len(snapshots) - 2, PAIRS).round().astype(int)
-    pairs = [Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in snapshots[i : i + 2]) for i in starts]
+    apart = _apart(whole, float(np.exp(theta[-1])))
+    starts = np.linspace(0, len(snapshots) - 1 - apart, PAIRS).round().astype(int)
+    pairs = [
+        Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[i], snapshots[i + apart])) for i in starts
+    ]
     guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
     return Outset(whole, smoothed, prior, theta, guess, None)
+
+
+def _apart(windows: Windows, noise: float) -> int:
+    """Return how many stops apart snapshots are that differ by several times the noise, or by much anyway."""
+    (snapshots,) = windows.windows
+    last = len(snapshots) - 1
+    apart = 1
+    while apart < last // PAIRS:
+        one, other = snapshots[last // 2], snapshots[last // 2 + apart]
+        if len(one) != len(other) or not one.has_points_of(other):
+            return apart
+        change = np.mean([
+            np.mean(((other[f] - one[f]) / size) ** 2) for f, size in zip(windows.names, windows.units, strict=True)
+        ])  # fmt: skip
+        if change > 2 * noise * CLEAR**2:
+            return apart
+        apart *= 2
+    return apart
+
+
+def _with_outside(prior: Prior, theta: np.ndarray) -> tuple[Prior, np.ndarray]:
+    """Return the prior with a further process for what comes into each field: a tenth of its size, to begin with."""
+    latents = tuple((f"{name}{OUTSIDE}", SquaredExponential()) for name, _ in prior.latents)
+    numbers = []
+    lengths = np.log(prior.lengths(theta))
+    for variance, length in zip(theta[prior.is_variance], lengths, strict=True):
+        numbers += [variance + np.log(OUTSIDE_SIZE**2), *length]
+    joined = Prior((*prior.latents, *latents), prior.coordinates)
+    return joined, np.concatenate([theta[:-1], numbers, theta[-1:]])
 
 
 def _weak(
@@ -198,7 +258,8 @@ def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.nd
     flat = Envelope.flat(len(windows.windows), len(windows.equation.coordinates))
     noise = windows.quiet + float(np.exp(theta[-1]))
     envelopes = [flat] * len(windows.state)
-    domain = domain_of(windows, outset.prior, envelopes, outset.prior.lengths(theta), noise)
+    lengths = outset.prior.lengths(theta)
+    domain = domain_of(windows, outset.prior, envelopes, lengths, noise, outside=outset.outside)
     return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
 
 
@@ -211,7 +272,7 @@ def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarra
     for row, field in enumerate(windows.measured):
         smoothed = replace(outset.smoothed[row], envelope=flat)
         every[:, field] = states(begins, row, smoothed, domain.features)[:, 0]
-    return every.reshape(len(first), -1)
+    return domain.with_nothing_outside(every.reshape(len(first), -1), windows.times.shape[1])
 
 
 def _entered(outset: Outset, longest: int, say: Progress) -> Searched:

@@ -98,7 +98,8 @@ def sweep(
                 apart = value - seen.rows(fields.coarse, which)
                 power = jnp.sum(jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim))
                 size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
-                norms = jnp.linalg.norm(fields.in_state.reshape(features, -1), axis=1)
+                own = fields.in_state[: program.features]
+                norms = jnp.linalg.norm(own.reshape(program.features, -1), axis=1)
                 first = jnp.where(index == 0, norms, first)
                 growth = growth.at[index].set(jnp.max(norms / first))
                 return kept, misfit + left @ left, error + apart @ apart, jnp.maximum(tail, size), growth, first
@@ -106,7 +107,7 @@ def sweep(
             return jax.lax.cond(visited, look, lambda carry: carry, carry)
 
         kept = jnp.zeros((columns, columns) if folded else (stops, rows, columns))
-        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops), jnp.ones(features))
+        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops), jnp.ones(program.features))
         extra = (jnp.arange(stops), path.visited, which, values)
         kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
         if folded and squares:
