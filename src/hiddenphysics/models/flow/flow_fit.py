@@ -63,6 +63,9 @@ MOST_STARTS = 3
 UNEXPLAINED = 1.3
 """Variance that is left over that of the noise of single snapshots, from which on the equation leaves too much."""
 
+DOUBTS = 4.0
+"""Standard deviations that are allowed for in that noise."""
+
 QUIET = 1e-6
 """Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
 
@@ -111,7 +114,8 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     if start.thinned is start.windows:
         against = explained_better(float(sum(one.evidence for one in start.smoothed)))
     else:
-        against = unexplained(start.windows.quiet + float(np.exp(start.theta[-1])))
+        noise = start.windows.quiet + float(np.exp(start.theta[-1]))
+        against = unexplained(noise, max(one.doubt for one in start.smoothed))
     searched: list[Searched] = []
     for begin, parameters in beginnings(start):
         searched.append(_search(begin, parameters, say))
@@ -188,13 +192,16 @@ def explained_better(separate: float) -> Finding:
     return finding
 
 
-def unexplained(noise: float) -> Finding:
-    """Return the finding that more is left unexplained than the variance of the noise of snapshots one by one."""
+def unexplained(noise: float, doubt: float) -> Finding:
+    """Return the finding that more is left unexplained than the variance of the noise of snapshots one by one.
+
+    `doubt` is the standard deviation of that variance's logarithm.
+    """
 
     def finding(ended: Searched) -> Verdict | None:
         ratio = ended.last.misfit**2 / noise
         return when(
-            not ratio < UNEXPLAINED,
+            not ratio < UNEXPLAINED * np.exp(DOUBTS * doubt),
             Status.NOT_CONVERGED,
             f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
             "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",

@@ -152,8 +152,9 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
     ended = _entered(outset, longest, say)
     if not ended.stopped:
         ended = _settled(ended, say)
+    against = unexplained(outset.noise, max(one.doubt for one in outset.smoothed))
     correct = _explored(outset) if outset.noise > HEAVY and len(outset.names) <= MOST_PARAMETERS else polish
-    return answered(ended, outset.scale_at, say, ended.rounds, unexplained(outset.noise), correct)
+    return answered(ended, outset.scale_at, say, ended.rounds, against, correct)
 
 
 def _explored(outset: Outset) -> Correction:

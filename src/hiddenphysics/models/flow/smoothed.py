@@ -72,12 +72,15 @@ class Smoothed:
         Log evidence of the snapshots without any equation.
     envelope
         Where the field is large, in each window.
+    doubt
+        Standard deviation of the noise's log variance.
     """
 
     kernel: Kernel
     theta: np.ndarray
     evidence: float
     envelope: Envelope
+    doubt: float
 
 
 def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool = False) -> Smoothed:
@@ -109,9 +112,9 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
         def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
             likelihood = _likelihood(windows, prior, row, features, envelope)
             tuned = tune(likelihood, start, bounds, most=FEW_STEPS)
-            return Smoothed(
-                prior.latents[0][1], np.asarray(tuned.theta), -float(tuned.at.value), envelope
-            )
+            theta = np.asarray(tuned.theta)
+            doubt = _doubt(np.asarray(tuned.at.fisher), theta)
+            return Smoothed(prior.latents[0][1], theta, -float(tuned.at.value), envelope, doubt)
 
         plain = fitted(priors[0], guess, flat)
         if even:
@@ -125,6 +128,13 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
         return max(tried, key=_evidence)
 
     return contest(rungs[np.argmin(np.where(np.isfinite(losses), losses, np.inf))])
+
+
+def _doubt(fisher: np.ndarray, theta: np.ndarray) -> float:
+    """Return the standard deviation of the log noise variance, from the information on logarithms and that variance."""
+    scale = np.append(np.ones(theta.size - 1), np.exp(theta[-1]))
+    information = fisher * np.outer(scale, scale)
+    return float(np.sqrt(np.linalg.pinv(information)[-1, -1])) if np.all(np.isfinite(information)) else np.inf
 
 
 def _evidence(smoothed: Smoothed) -> float:
