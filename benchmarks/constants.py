@@ -21,7 +21,7 @@ ONE_STEP = "hiddenphysics.models.one_step."
 CONSTANTS = {
     "flow": (
         *((FLOW + "envelope", name) for name in ("LEAST", "WIDTH", "STRETCH", "NEAR")),
-        *((FLOW + "flow_fit", name) for name in ("FALLS", "TAIL", "QUIET", "WORTH", "MOST_POLISHES")),
+        *((FLOW + "flow_fit", name) for name in ("FALLS", "QUIET", "WORTH", "MOST_POLISHES")),
         *(
             (FLOW + "gauss_newton", name)
             for name in (
@@ -33,6 +33,7 @@ CONSTANTS = {
                 "PART",
                 "STEP_ERROR",
                 "UNEXPLAINED",
+                "TAIL",
                 "MOST_ERROR",
                 "COLD_ERROR",
                 "NEGLIGIBLE",
