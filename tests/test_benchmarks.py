@@ -95,12 +95,22 @@ def test_a_wave_that_steepens_on_a_circle_is_identified_from_a_cold_start():
 
 def test_a_constant_is_changed_everywhere_and_put_back():
     """The study of constants: halved where it is used, too, and as it was afterwards."""
-    from hiddenphysics.models.flow import flow_fit, gauss_newton
+    import jax
 
-    before = gauss_newton.FIRST_STEPS
-    with constants.changed("hiddenphysics.models.flow.gauss_newton", "FIRST_STEPS", 2.0):
-        assert gauss_newton.FIRST_STEPS == flow_fit.FIRST_STEPS == 2 * before
-    assert gauss_newton.FIRST_STEPS == flow_fit.FIRST_STEPS == before
+    from hiddenphysics.learning import tuning
+    from hiddenphysics.models.flow import flow_fit, gauss_newton, recording_fit
+
+    everywhere, before = (gauss_newton, flow_fit, recording_fit), gauss_newton.MOST_ROUNDS
+    with constants.changed("hiddenphysics.models.flow.gauss_newton", "MOST_ROUNDS", 2.0):
+        assert {room.MOST_ROUNDS for room in everywhere} == {2 * before}
+    assert {room.MOST_ROUNDS for room in everywhere} == {before}
+
+    # Compiled code takes it in, too, and forgets it.
+    gain = jax.jit(lambda: tuning.GAIN)
+    usual = float(gain())
+    with constants.changed("hiddenphysics.learning.tuning", "GAIN", 2.0):
+        assert float(gain()) == 2 * usual
+    assert float(gain()) == usual
     assert constants.times({1: 4.0, 2: 3}, 0.5) == {1: 2.0, 2: 2}
     assert constants.above({1: 1.5}, 2.0) == {1: 2.0}
     for kind, table in constants.CONSTANTS.items():

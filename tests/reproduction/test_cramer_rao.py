@@ -14,7 +14,8 @@ from hiddenphysics.reproduction.fitting import perform
 from hiddenphysics.snapshots import Snapshot, Snapshots
 from tests.reproduction.small import TIMES, TRUTH, heat, small_study, write_recording
 
-COUNTS, FEATURES = (5, 4), 40
+COUNTS, PADDED, FEATURES = (9, 7), 10, 60
+"""Points of two snapshots, as a fit pads them, and waves."""
 
 
 def pair_of(fields):
@@ -29,7 +30,7 @@ def made_up_fit(units, rows):
     """Derivatives of `rows` values, those of padding zero, as a fit keeps them: (window, row, …)."""
     generator = np.random.default_rng(2)
     A, B = generator.standard_normal((1, rows, FEATURES)), generator.standard_normal((1, rows, 2))
-    padding = [k for k in range(rows) if k >= rows // 2 and k % COUNTS[0] == COUNTS[1]]
+    padding = [k for k in range(rows) if k % PADDED >= COUNTS[k >= rows // 2]]
     A[:, padding] = B[:, padding] = 0.0
     spectrum = generator.uniform(0.001, 0.01, FEATURES)
     belief = Belief(A, B, np.zeros((2, 2)), spectrum, 1e-6, np.zeros((1, rows)), np.eye(2))
@@ -48,26 +49,28 @@ def by_definition(belief, variances, padding):
 
 
 def test_one_field_by_definition():
-    told, belief, padding = made_up_fit({"u": 2.0}, 10)
+    told, belief, padding = made_up_fit({"u": 2.0}, 20)
     bounds = cramer_rao_bounds(told, {"u": 3.0}, (0.01, 0.05))
     assert set(bounds) == {"0.01", "0.05"}
     for noise in (0.01, 0.05):
         # A share of a spread of 3, in units of 2.
-        expected = by_definition(belief, np.full(10, (noise * 1.5) ** 2), padding)
+        expected = by_definition(belief, np.full(20, (noise * 1.5) ** 2), padding)
         assert list(bounds[f"{noise:g}"].values()) == pytest.approx(expected, rel=1e-9)
     assert bounds["0.05"]["a"] > bounds["0.01"]["a"]
 
 
 def test_every_field_has_its_own_noise():
-    told, belief, padding = made_up_fit({"u": 2.0, "v": 0.5}, 20)
+    told, belief, padding = made_up_fit({"u": 2.0, "v": 0.5}, 40)
     bounds = cramer_rao_bounds(told, {"v": 0.1, "u": 3.0}, (0.05,))
-    deviations = [0.05 * (3.0 / 2.0 if field == "u" else 0.1 / 0.5) for field in "uvuv" for _ in range(5)]
+    deviations = [
+        0.05 * (3.0 / 2.0 if field == "u" else 0.1 / 0.5) for field in "uvuv" for _ in range(PADDED)
+    ]
     expected = by_definition(belief, np.square(deviations), padding)
     assert list(bounds["0.05"].values()) == pytest.approx(expected, rel=1e-9)
 
 
 def test_rotated_values_of_several_fields_have_no_bound():
-    told, _, _ = made_up_fit({"u": 2.0, "v": 0.5}, 16)
+    told, _, _ = made_up_fit({"u": 2.0, "v": 0.5}, 36)
     assert cramer_rao_bounds(told, {"u": 3.0, "v": 0.1}, (0.05,)) == {}
 
 

@@ -27,6 +27,7 @@ from hiddenphysics.learning import (
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
 from hiddenphysics.models.flow.gauss_newton import (
+    FINER_GRID,
     MOST_ROUNDS,
     FlowTask,
     Point,
@@ -42,12 +43,6 @@ from hiddenphysics.priors import Kernel, Unknowns
 
 MOST_BOXES = 8
 """Boxes that a search may move through; one was enough in 16 fits of `benchmarks.answers`."""
-
-FINER, MOST_POINTS = 1.5, 20000
-"""A grid that is too coarse is made so much finer, up to so many points."""
-
-TAIL = 10.0
-"""What stands in a grid's shortest waves may exceed the accepted error by so much: those that it lacks hold less."""
 
 FALLS = 1e-4
 """Where the noise has come down to what a box carries, the next one carries that much less."""
@@ -307,19 +302,12 @@ def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched
 
 
 def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
-    """Return the task and the point in another box where this one no longer carries the prior, or the motion.
-
-    The motion makes shorter waves than its first state has. Those that the grid is too coarse for are missing from the
-    predictions at all points alike: no more than the error of the steps in time may be.
-    """
+    """Return the task and the point in another box where this one no longer carries the prior, or the motion."""
     if not task.carried(last.point):
         return rebox(task, last.point)
-    error = last.tail * np.sqrt(task.count)
-    if error < TAIL * task.tolerance(last.at, last.misfit, cold=False):
+    if task.resolves(last):
         return None
-    domain = task.domain.finer(FINER)
-    if int(np.prod(domain.features.grid.shape)) > MOST_POINTS:
-        return None
+    domain = task.domain.finer(FINER_GRID)
     fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
     return replace(fresh, slope=task.slope), last.point
 

@@ -65,6 +65,12 @@ UNEXPLAINED = 0.1
 LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 1e-4, 1e-3
 """Bounds of that error per value in units of the field's size, and what is enough for the first round."""
 
+FINER_GRID, MOST_POINTS = 1.5, 20000
+"""A grid that is too coarse is made so much finer, up to so many points."""
+
+TAIL = 10.0
+"""What stands in a grid's shortest waves may exceed the accepted error by so much: those that it lacks hold less."""
+
 NEGLIGIBLE = 1e-5
 """Prior variance, in units of the field's, of a latent that is as good as zero."""
 
@@ -327,6 +333,23 @@ class FlowTask:
         """Sizes of the fields that the prior's processes are of: those of the state, and what comes into them."""
         return np.resize(self.windows.sizes, len(self.prior.latents))
 
+    def carries(self, last: Round) -> bool:
+        """Whether the box carries the prior that a round has reached, and its grid the motion.
+
+        A grid that is too coarse promises what no part of a step keeps.
+        """
+        return self.carried(last.point) and self.resolves(last)
+
+    def resolves(self, last: Round) -> bool:
+        """Whether the grid's shortest waves hold next to nothing: the motion makes shorter ones than its first state.
+
+        Those that the grid is too coarse for are missing from the predictions at all points alike: no more than the
+        error of the steps in time may be. A grid that could not be finer has to do.
+        """
+        error = last.tail * np.sqrt(self.count)
+        fine = error < TAIL * self.tolerance(last.at, last.misfit, cold=False)
+        return bool(fine or np.prod(self.domain.finer(FINER_GRID).features.grid.shape) > MOST_POINTS)
+
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
         return self.domain.carries(self.lengths(at), self.windows.region.extent, self.noise(at))
@@ -439,7 +462,7 @@ def run(
         done = task.frozen and now.found
         share, count, before = 1.0, count + 1, now
         yield now
-        if now.lost or now.settled or done or (not now.held and not task.carried(now.point)):
+        if now.lost or now.settled or done or (not now.held and not task.carries(now)):
             break
         tried = now.point
 

@@ -14,6 +14,7 @@ from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
 from hiddenphysics.models.flow.path import MOST_GROWTH, Latent, Path, Program, at_the_end, moved
+from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import Features, Gauge, Grid, seen_through, wave_matrix
@@ -134,9 +135,9 @@ class LearnedFlow:
         deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
         variances: float | np.ndarray = float(deviations[0]) ** 2
         if len(deviations) > 1:
-            # Values stand by snapshot, field, point; short snapshots are padded.
-            longest = max(len(snapshot) for snapshot in snapshots)
-            variances = np.tile(np.repeat(deviations, longest), len(snapshots)) ** 2
+            # Values stand by snapshot, field, point; snapshots and their number are padded to a rung.
+            longest = rung(max(len(snapshot) for snapshot in snapshots))
+            variances = np.tile(np.repeat(deviations, longest), rung(len(snapshots))) ** 2
             if len(variances) != self.belief.A.shape[1]:
                 return {}
         bound = np.sqrt(np.diagonal(self.belief.bound(variances)))
