@@ -216,8 +216,8 @@ def _on_gpu(asks: Sequence[Ask], means: Means) -> Answers:
             yield ask.number, answer if isinstance(answer, Result | Failure) else _failed(answer)
         return
     for chunk, answers in in_processes(chunks, _itself, perform_together, shares, deadline=means.deadline):
-        lost = isinstance(answers, Lost)
-        each = [answers] * len(chunk.asks) if lost else answers
+        each: Sequence[Packed | Failure | Lost]
+        each = [answers] * len(chunk.asks) if isinstance(answers, Lost) else answers
         yield from _unpacked(iter(zip(chunk.asks, each, strict=True)))
 
 

@@ -130,9 +130,7 @@ class Meeting:
         """Return the function's value, computed together with the others'."""
         leaves, tree = jax.tree.flatten(args)
         leaves = [leaf if isinstance(leaf, Part | jax.Array) else _array_or_static(leaf) for leaf in leaves]
-        shapes = tuple(
-            (leaf.shape, str(leaf.dtype)) if _is_array(leaf) else leaf for leaf in leaves
-        )
+        shapes = tuple((leaf.shape, str(leaf.dtype)) if _is_array(leaf) else leaf for leaf in leaves)
         key = (function, tree, shapes, tuple(sorted(static.items())))
         me = self._number.value
         with self._turn:

@@ -134,9 +134,7 @@ def unfold(
     gram = jnp.einsum("wij,wik->jk", bottom, bottom).at[-1, -1].add(rest)
     known = jnp.zeros(top.shape[:2])
     spare = count - known.size
-    return Reduced(
-        top[..., :features], top[..., features:-1], top[..., -1], gram, spare, known
-    )
+    return Reduced(top[..., :features], top[..., features:-1], top[..., -1], gram, spare, known)
 
 
 @jax.jit

@@ -77,9 +77,7 @@ def tune(objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = M
     return Tuned(best.theta, best.at)
 
 
-def _step(
-    best: _Scored, low: jax.Array, high: jax.Array, damping: jax.Array
-) -> tuple[jax.Array, jax.Array]:
+def _step(best: _Scored, low: jax.Array, high: jax.Array, damping: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the damped step over the free numbers, and the gain that it promises; 0 where there is no slope."""
     theta, gradient = best.theta, best.gradient
     held = ((theta <= low + 1e-9) & (gradient > 0)) | ((theta >= high - 1e-9) & (gradient < 0))

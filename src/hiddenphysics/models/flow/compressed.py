@@ -204,7 +204,12 @@ def _compress(
             stretch += fields * float(np.sum(np.log(weights)))
         fold.add(waves, y)
     R, made, left = fold.result()
-    return R, made.T.reshape(len(snapshots), fields, -1), left.reshape(len(snapshots), fields).sum(axis=1), stretch
+    return (
+        R,
+        made.T.reshape(len(snapshots), fields, -1),
+        left.reshape(len(snapshots), fields).sum(axis=1),
+        stretch,
+    )
 
 
 class _Triangle:

@@ -32,9 +32,14 @@ MOST_PARAMETERS = 5
 MOST_STATE_ROUNDS = 8
 """Rounds for a state, given the parameters; two or three are the rule."""
 
-MOVED, NARROWER, WIDER = 1.0, 1 / 3, 2.0
-"""A design is the last one when its answer lies within a deviation of its centre, and has about the deviations that it
-was made for."""
+MOVED = 1.0
+"""A design is the last one when its answer lies within a deviation of its centre."""
+
+FEW = 2
+"""Parameters up to which a design has two rings of points."""
+
+NUDGE = 1e-4
+"""Change of a value that tells how the top moves with it."""
 
 
 LEAST_CURVATURE = 0.2
@@ -59,41 +64,50 @@ class _Tried(NamedTuple):
     last: Round
 
 
-def explore(task: FlowTask, start: Round, centre: np.ndarray, covariance: np.ndarray, say: Progress) -> Explored:
+def explore(
+    task: FlowTask, start: Round, centre: np.ndarray, covariance: np.ndarray, say: Progress
+) -> Explored:
     """Fit a parabola to the evidence around a centre (P,), over deviations that a covariance (P, P) suggests.
 
-    The points are the centre, 2P along the principal axes and 2^P between them; for every one of them the state is
-    found anew, with the prior as it is. The next design stands around the answer of the last one.
+    For every point the state is found anew, with the prior as it is. Where the top lies far from the centre, the next
+    design stands there; it is as wide as the first one: a narrower one would see a single wiggle.
     """
     held = replace(task, frozen=True, fixed=True)
     directions = _directions(len(centre))
+    root = np.linalg.cholesky(covariance)
     tried: list[_Tried] = []
     count = 0
     for number in range(1, MOST_DESIGNS + 1):
-        root = APART * np.linalg.cholesky(covariance)
         for at, direction in enumerate(directions):
             say(f"design {number}, point {at + 1} of {len(directions)}")
-            near = min(tried, key=lambda one: _far(one, centre + root @ direction, root)).last if tried else start
-            made, spent = _state_for(held, near, np.clip(centre + root @ direction, *task.bounds.T), say)
+            place = np.clip(centre + APART * root @ direction, *task.bounds.T)
+            near = start
+            if tried:
+                near = tried[int(np.argmin([_far(one, place, root) for one in tried]))].last
+            made, spent = _state_for(held, near, place, say)
             count += spent
             tried.append(made)
-        top, new = _parabola(tried[-len(directions) :], centre, root, covariance)
-        away = np.linalg.solve(root / APART, top - centre)
-        wide = np.sqrt(np.diagonal(new) / np.diagonal(covariance))
-        centre, covariance = np.clip(top, *task.bounds.T), new
-        if np.linalg.norm(away) < MOVED and np.all(wide > NARROWER) and np.all(wide < WIDER):
+        top, believed = _parabola(tried[-len(directions) :], centre, APART * root)
+        away = np.linalg.norm(np.linalg.solve(root, top - centre))
+        centre = np.clip(top, *task.bounds.T)
+        if away < MOVED:
             break
     say("state at the top")
-    nearest = min(tried, key=lambda one: _far(one, centre, root)).last
+    nearest = tried[int(np.argmin([_far(one, centre, root) for one in tried]))].last
     made, spent = _state_for(held, nearest, centre, say)
-    return Explored(centre, covariance, made.last, count + spent)
+    return Explored(centre, believed, made.last, count + spent)
 
 
 def _directions(count: int) -> np.ndarray:
-    """Centre, axes and corners, (1 + 2P + 2^P, P), all but the centre one deviation away."""
+    """Centre, axes and corners, one deviation away, and with few parameters the same again at half of it, (n, P).
+
+    The more points, the better wiggles average out; with three parameters a state costs more, and there are 15 already.
+    """
     axes = np.concatenate([np.eye(count), -np.eye(count)])
     corners = np.array(list(product((1.0, -1.0), repeat=count))) / np.sqrt(count)
-    return np.concatenate([np.zeros((1, count)), axes, corners if count > 1 else corners[:0]])
+    ring = np.concatenate([axes, corners if count > 1 else corners[:0]])
+    rings = [ring, 0.5 * ring] if count <= FEW else [ring]
+    return np.concatenate([np.zeros((1, count)), *rings])
 
 
 def _far(one: _Tried, parameters: np.ndarray, root: np.ndarray) -> float:
@@ -118,29 +132,41 @@ def _marginal(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     return -evidence(alone, linear.spectrum(theta), jnp.exp(theta[-1]))
 
 
-def _parabola(
-    tried: list[_Tried], centre: np.ndarray, root: np.ndarray, covariance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return top and covariance of the parabola through the points, by least squares.
+def _parabola(tried: list[_Tried], centre: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the top of the parabola through the points, by least squares, and the covariance of the parameters.
 
-    Directions in which it does not fall off keep the covariance that the design was made for, and its centre.
+    To the curvature's covariance comes what the scatter of the points around the parabola, the wiggles, leaves open of
+    its top. Directions in which it hardly falls off keep the width that the design was made for, and its centre.
     """
     at = np.stack([np.linalg.solve(root, one.parameters - centre) for one in tried])
     values = np.array([one.log_evidence for one in tried])
     count = len(centre)
     pairs = [(i, j) for i in range(count) for j in range(i, count)]
-    columns = [np.ones(len(at)), *at.T, *(at[:, i] * at[:, j] for i, j in pairs)]
+    columns = np.stack([np.ones(len(at)), *at.T, *(at[:, i] * at[:, j] for i, j in pairs)], axis=1)
     usable = np.isfinite(values)
-    solution, *_ = np.linalg.lstsq(np.stack(columns, axis=1)[usable], values[usable], rcond=None)
-    slope, hessian = solution[1 : 1 + count], np.zeros((count, count))
-    for (i, j), value in zip(pairs, solution[1 + count :], strict=True):
-        hessian[i, j] -= value
-        hessian[j, i] -= value
-    curvatures, vectors = np.linalg.eigh(hessian)
-    # In units of the design one deviation is 1 / APART, with a curvature of its square.
-    falls = curvatures > (LEAST_CURVATURE * APART) ** 2
-    safe = np.where(falls, curvatures, APART**2)
-    step = vectors @ np.where(falls, vectors.T @ slope / safe, 0.0)
-    length = np.linalg.norm(step)
-    step = step * min(1.0, LONGEST / max(length, 1e-300))
-    return centre + root @ step, root @ (vectors / safe) @ vectors.T @ root.T
+    columns, values = columns[usable], values[usable]
+    inverse = np.linalg.pinv(columns)
+
+    def top_of(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        solution = inverse @ values
+        slope, hessian = solution[1 : 1 + count], np.zeros((count, count))
+        for (i, j), value in zip(pairs, solution[1 + count :], strict=True):
+            hessian[i, j] -= value
+            hessian[j, i] -= value
+        curvatures, vectors = np.linalg.eigh(hessian)
+        # In units of the design one deviation is 1 / APART, with a curvature of its square.
+        falls = curvatures > (LEAST_CURVATURE * APART) ** 2
+        safe = np.where(falls, curvatures, APART**2)
+        step = vectors @ np.where(falls, vectors.T @ slope / safe, 0.0)
+        return step, (vectors / safe) @ vectors.T
+
+    step, covariance = top_of(values)
+    left = values - columns @ (inverse @ values)
+    scatter = float(left @ left) / max(len(values) - columns.shape[1], 1)
+    moves = (
+        np.stack([top_of(values + change)[0] - step for change in NUDGE * np.eye(len(values))], axis=1)
+        / NUDGE
+    )
+    covariance = covariance + scatter * moves @ moves.T
+    step = step * min(1.0, LONGEST / max(float(np.linalg.norm(step)), 1e-300))
+    return centre + root @ step, root @ covariance @ root.T

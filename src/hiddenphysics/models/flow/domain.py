@@ -128,7 +128,6 @@ class Domain:
         kicks = np.concatenate([(fields + f) * count + some for f in range(fields)])
         return np.concatenate([np.arange(fields * count), np.tile(kicks, rung(stops))])
 
-
     def finer(self, factor: float) -> Domain:
         """Return the same latent with a motion on a grid that many times finer."""
         features = finer(self.features, factor)

@@ -127,9 +127,7 @@ class Solved(NamedTuple):
 
 @together
 @jax.jit
-def solve(
-    linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any
-) -> Solved:
+def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any) -> Solved:
     """Tune the prior for a linear model, and solve for parameters and state.
 
     Directions that the data do not see stay where they are: a proximal term of the parameters' natural sizes.
@@ -400,7 +398,9 @@ class FlowTask:
         information = solved.tuned.at.information
         whole = 1.0 if before is None or not before.fine else _relaxed(before, step, information)
         parameters = np.clip(at.parameters + whole * step, self.bounds[:, 0], self.bounds[:, 1])
-        goal = Point(solved.mean - solved.slope @ (parameters - at.parameters), parameters, solved.tuned.theta)
+        goal = Point(
+            solved.mean - solved.slope @ (parameters - at.parameters), parameters, solved.tuned.theta
+        )
         if self.frozen:
             solved = solved._replace(step=step)
         fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS

@@ -276,10 +276,7 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     motion, _ = program.on(latent.ends)
     count, shape = latent.z.size, (len(program.state), *motion.grid.modes_shape)
     nothing = Along(
-        *(
-            jnp.zeros((*front, *shape), complex)
-            for front in ((), (), (count,), (parameters.size,))
-        )
+        *(jnp.zeros((*front, *shape), complex) for front in ((), (), (count,), (parameters.size,)))
     )
     stops = jnp.zeros(path.durations.shape)
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)

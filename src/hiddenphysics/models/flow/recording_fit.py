@@ -73,9 +73,6 @@ SHORTEST_WINDOW, SHORTER = 4, 3
 HEAVY = 0.03
 """Noise variance, in units of the fields', from which on the evidence may wiggle."""
 
-FAR = 3.0
-"""An optimum that many of the weak form's deviations from its answer lies in a wiggle."""
-
 
 @dataclass(frozen=True)
 class Outset:
@@ -134,7 +131,9 @@ class Outset:
         return self.windows.quiet + float(np.exp(self.theta[-1]))
 
 
-def fit_recording(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
+def fit_recording(
+    equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress
+) -> Fit:
     """Fit with windows as long as they can be; where that ends badly, with shorter ones."""
     outset = outset_of(equation, snapshots, kernels, say)
     fits: list[Fit] = []
@@ -145,7 +144,9 @@ def fit_recording(equation: Equation, snapshots: Snapshots, kernels: Mapping[str
         if not fits[-1].verdict.status.is_bad or fits[-1].stopped:
             break
         longest = min(longest, -(-len(snapshots) // used)) // SHORTER
-    return max(fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)))
+    return max(
+        fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
+    )
 
 
 def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
@@ -165,11 +166,8 @@ def _explored(outset: Outset) -> Correction:
     def correct(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         centre, covariance = ended.last.point.parameters, covariance_of(ended.last.information)
         if outset.covariance is not None:
-            # A wiggle's own curvature is no measure of how far to look: the weak form's is.
-            covariance = outset.covariance
-            away = centre - outset.vector(outset.guess.estimate)
-            if away @ np.linalg.solve(covariance, away) > FAR**2:
-                centre = outset.vector(outset.guess.estimate)
+            # An optimum may lie in a wiggle, whose place and curvature say nothing: the weak form's answer does.
+            centre, covariance = outset.vector(outset.guess.estimate), outset.covariance
         try:
             made = explore(ended.task, ended.last, centre, covariance, say)
         except Stopped as stop:
@@ -182,7 +180,9 @@ def _explored(outset: Outset) -> Correction:
 # ---- before the flow --------------------
 
 
-def outset_of(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress) -> Outset:
+def outset_of(
+    equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress
+) -> Outset:
     """Smooth a few snapshots for the prior, and guess the parameters from all of them."""
     say("looking at the recording")
     grid = GridRecording.of(snapshots)
@@ -208,7 +208,8 @@ def outset_of(equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Ke
     apart = _apart(whole, float(np.exp(theta[-1])))
     starts = np.linspace(0, len(snapshots) - 1 - apart, PAIRS).round().astype(int)
     pairs = [
-        Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[i], snapshots[i + apart])) for i in starts
+        Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[i], snapshots[i + apart]))
+        for i in starts
     ]
     guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
     return Outset(whole, smoothed, prior, theta, guess, None)

@@ -16,9 +16,7 @@ def rung(count: float, per_octave: int = ROWS_PER_OCTAVE) -> int:
     least = max(math.ceil(count - 1e-9), 1)
     octave = 2 ** (least.bit_length() - 1)
     return next(
-        size
-        for j in range(per_octave + 1)
-        if (size := octave + -(-octave * j // per_octave)) >= least
+        size for j in range(per_octave + 1) if (size := octave + -(-octave * j // per_octave)) >= least
     )
 
 

@@ -96,18 +96,34 @@ def sweep(
                 new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
                 kept = keep(kept, new, index)
                 apart = value - seen.rows(fields.coarse, which)
-                power = jnp.sum(jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim))
+                power = jnp.sum(
+                    jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim)
+                )
                 size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
                 own = fields.in_state[: program.features]
                 norms = jnp.linalg.norm(own.reshape(program.features, -1), axis=1)
                 first = jnp.where(index == 0, norms, first)
                 growth = growth.at[index].set(jnp.max(norms / first))
-                return kept, misfit + left @ left, error + apart @ apart, jnp.maximum(tail, size), growth, first
+                return (
+                    kept,
+                    misfit + left @ left,
+                    error + apart @ apart,
+                    jnp.maximum(tail, size),
+                    growth,
+                    first,
+                )
 
             return jax.lax.cond(visited, look, lambda carry: carry, carry)
 
         kept = jnp.zeros((columns, columns) if folded else (stops, rows, columns))
-        begin = (kept, jnp.zeros(()), jnp.zeros(()), jnp.zeros(()), jnp.zeros(stops), jnp.ones(program.features))
+        begin = (
+            kept,
+            jnp.zeros(()),
+            jnp.zeros(()),
+            jnp.zeros(()),
+            jnp.zeros(stops),
+            jnp.ones(program.features),
+        )
         extra = (jnp.arange(stops), path.visited, which, values)
         kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
         if folded and squares:

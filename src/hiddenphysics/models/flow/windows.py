@@ -283,7 +283,9 @@ def windows_of(snapshots: Snapshots, gaps: int) -> list[Snapshots]:
     last = len(every) - 1
     if LONG <= gaps < last:
         pieces = -(-len(every) // (gaps + 1))
-        return [Snapshots(every[part[0] : part[-1] + 1]) for part in np.array_split(np.arange(len(every)), pieces)]
+        return [
+            Snapshots(every[part[0] : part[-1] + 1]) for part in np.array_split(np.arange(len(every)), pieces)
+        ]
     for first in range(0, last, gaps):
         end = min(first + gaps, last)
         begins = every[first] if first == 0 else _half(every[first], 1)
