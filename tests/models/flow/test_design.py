@@ -54,7 +54,7 @@ def test_a_parabola_is_recovered_whatever_the_design(monkeypatch, count, wide):
     np.testing.assert_allclose(found.parameters, TOP[count], rtol=1e-9)
     np.testing.assert_allclose(found.covariance, covariance_of(count), rtol=1e-8)
     # Points of a design, two rounds each, and the state at the top.
-    points = 1 + 2 * count + (2**count if count > 1 else 0)
+    points = 1 + (2 if count <= design.FEW else 1) * (2 * count + (2**count if count > 1 else 0))
     designs = (found.rounds // 2 - 1) / points
     assert designs in (1, 2, 3)
     assert f"design 1, point {points} of {points}" in said
