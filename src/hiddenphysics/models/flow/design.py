@@ -50,11 +50,12 @@ LONGEST = 2.0
 
 
 class Explored(NamedTuple):
-    """Top (P,) and covariance (P, P) of the parabola, the round at the top, and how many rounds it took."""
+    """Top (P,) and covariance (P, P) of the parabola, the rounds there and at the first centre, and their number."""
 
     parameters: Any
     covariance: Any
     last: Round
+    first: Round
     rounds: int
 
 
@@ -70,8 +71,7 @@ def explore(
     """Fit a parabola to the evidence around a centre (P,), over deviations that a covariance (P, P) suggests.
 
     For every point the state is found anew, with the prior as it is. Where the top lies far from the centre, the next
-    design stands there; it is as wide as the first one: a narrower one would see a single wiggle. A parabola that knows
-    the parameters less well than the covariance it was made with leaves these as they were.
+    design stands there; it is as wide as the first one: a narrower one would see a single wiggle.
     """
     held = replace(task, frozen=True, fixed=True)
     directions = _directions(len(centre))
@@ -93,13 +93,10 @@ def explore(
         centre = np.clip(top, *task.bounds.T)
         if away < MOVED:
             break
-    if np.trace(np.linalg.solve(covariance, believed)) > len(centre):
-        # The parabola says less than what the design was made from: that stands.
-        return Explored(tried[0].parameters, covariance, tried[0].last, count)
     say("state at the top")
     nearest = tried[int(np.argmin([_far(one, centre, root) for one in tried]))].last
     made, spent = _state_for(held, nearest, centre, say)
-    return Explored(centre, believed, made.last, count + spent)
+    return Explored(centre, believed, made.last, tried[0].last, count + spent)
 
 
 def _directions(count: int) -> np.ndarray:

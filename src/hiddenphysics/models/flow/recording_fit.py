@@ -161,7 +161,10 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
 
 
 def _explored(outset: Outset) -> Correction:
-    """Return the correction by a parabola through the evidence, around the weak form's answer where there is one."""
+    """Return the correction by a parabola through the evidence, around the weak form's answer where there is one.
+
+    Where the parabola, torn by wiggles, says less than the weak form, the weak form's answer stands.
+    """
 
     def correct(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         centre, covariance = ended.last.point.parameters, covariance_of(ended.last.information)
@@ -172,9 +175,16 @@ def _explored(outset: Outset) -> Correction:
             made = explore(ended.task, ended.last, centre, covariance, say)
         except Stopped as stop:
             return replace(ended, stopped=stop.reason), covariance
+        if outset.covariance is not None and _wider(made.covariance, outset.covariance):
+            return Searched(ended.task, made.first, made.rounds), outset.covariance
         return Searched(ended.task, made.last, made.rounds), made.covariance
 
     return correct
+
+
+def _wider(one: np.ndarray, other: np.ndarray) -> bool:
+    """Whether a covariance says clearly less than another: twice the variance, on average over directions."""
+    return bool(np.trace(np.linalg.solve(other, one)) > 2 * len(one))
 
 
 # ---- before the flow --------------------
