@@ -13,6 +13,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from hiddenphysics.compiled_code import CACHE_VARIABLE
 from hiddenphysics.reproduction import Checkpoint
 from hiddenphysics.workers import ONE_THREAD
 
@@ -77,12 +79,13 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
 
 
 def _in_a_process(module: str, case: Case) -> Row:
-    # What was compiled before would hide the cost of compiling; the caller's choice of threads stays.
-    environment = ONE_THREAD | {k: v for k, v in os.environ.items() if k != "JAX_COMPILATION_CACHE_DIR"}
     words = [sys.executable, "-m", module, "--case", json.dumps(case)]
-    began = time.perf_counter()
-    run = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
-    cold = time.perf_counter() - began
+    with tempfile.TemporaryDirectory() as nothing_compiled:
+        # What was compiled before would hide the cost of compiling; the caller's choice of threads stays.
+        environment = ONE_THREAD | os.environ | {CACHE_VARIABLE: nothing_compiled}
+        began = time.perf_counter()
+        run = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
+        cold = time.perf_counter() - began
     if run.returncode:
         last = (run.stderr.strip().splitlines() or ["it said nothing"])[-1]
         return {"status": DIED, "explanation": f"exit code {run.returncode}: {last}", "cold": cold}

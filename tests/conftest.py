@@ -38,10 +38,18 @@ def _compile_once_for_all_workers() -> None:
 _quiet_threads_and_quick_compilation()
 _compile_once_for_all_workers()
 
+from hiddenphysics.compiled_code import make_room  # noqa: E402  (JAX reads the above when it is imported)
+
 # Seeded: a run finds what the last run found. No deadline: the first example of a property may compile.
 # Fewer examples than usual: there are many properties.
 settings.register_profile("hiddenphysics", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("hiddenphysics")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _room_for_compiled_code() -> None:
+    """Let go of what earlier modules have compiled before there are too many memory maps in one process."""
+    make_room()
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1] / "src" / "hiddenphysics"
 
 # A room may import itself and the rooms before it. Rooms on one line may not import each other.
 ORDER = [
-    {"errors", "precision"},
+    {"errors", "compiled_code"},
     {"registry", "together", "workers"},
     {"operators"},
     {"equation", "snapshots"},

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
@@ -173,6 +174,7 @@ def _seconds(time_limit: float | None) -> float:
 
 def _answer(question: Question, model: str, say: Progress) -> Result:
     """Ask a model that applies."""
+    make_room()
     began = time.perf_counter()
     fit = MODELS[model].learn(question, say)
     return Result.of(question, model, fit, time.perf_counter() - began)

@@ -11,7 +11,6 @@ import numpy as np
 import typer
 
 from hiddenphysics.cli.arguments import names_by_name, numbers_by_name, refuse_to_overwrite, seconds_of
-from hiddenphysics.cli.compilation import keep_compiled_code
 from hiddenphysics.cli.terminal import DOUBTFUL, stages
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots, read
@@ -98,7 +97,6 @@ def identify_file(
     known, columns, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
     recording = read(file, missing=missing)
     snapshots = choice.of(recording)
-    keep_compiled_code()
     with stages(output.quiet, timed=False) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
@@ -130,7 +128,6 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_lim
     """Make 140 points of Burgers' equation and identify it."""
     output.check()
     limit = seconds_of(time_limit)
-    keep_compiled_code()
     with stages(output.quiet, timed=False) as say:
         say("solving Burgers' equation exactly")
         from hiddenphysics.demo import EQUATION, burgers_recording, two_snapshots
@@ -159,7 +156,6 @@ def simulate_file(
 ) -> None:
     """Load a result, move it on, write the trajectory and its picture."""
     refuse_to_overwrite(plot, save, force=force)
-    keep_compiled_code()
     with stages(quiet) as say:
         say("loading the result")
         from hiddenphysics.result import load, plot_trajectory, write_figure

@@ -41,10 +41,8 @@ def make(name: Name, folder: Folder = None, quiet: Quiet = False) -> None:
     """Make a data set, or go on with a run that was interrupted; print where it is."""
     with sentences():
         from hiddenphysics import datasets
-        from hiddenphysics.cli.compilation import keep_compiled_code
 
         resumable = datasets.entry(name).resumable
-        keep_compiled_code()
         with _interruptible(name, folder, resumable), progress_bar(name, quiet) as progress:
             place = datasets.make(name, folder=folder, progress=progress)
         typer.echo(place)

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hiddenphysics.cli.compilation import keep_compiled_code
 from hiddenphysics.cli.terminal import INTERRUPTED, stages
 from hiddenphysics.errors import DataError
 
@@ -44,7 +43,6 @@ def reproduce_studies(
         raise DataError(
             "No study was named. Name some, as in: hiddenphysics reproduce burgers kdv; or add --all."
         )
-    keep_compiled_code()
     from hiddenphysics.reproduction import choose, rehearsal, report, restrict, run
 
     studies = choose(() if everything else words)

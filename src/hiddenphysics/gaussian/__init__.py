@@ -1,6 +1,6 @@
 """y = A z + B d + ε with Gaussian z and ε: covariances, log density, restricted likelihood, posterior."""
 
-import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
+import hiddenphysics.compiled_code  # noqa: F401  (double precision, before anything is traced)
 from hiddenphysics.gaussian.belief import Belief, covariance_of
 from hiddenphysics.gaussian.covariance import Observed, covariance, joint_covariance, variance
 from hiddenphysics.gaussian.density import (

@@ -1,6 +1,6 @@
 """Priors of the latent fields: kernels, one small file each; processes with their numbers by name."""
 
-import hiddenphysics.precision  # noqa: F401  (switches JAX to double precision)
+import hiddenphysics.compiled_code  # noqa: F401  (double precision, before anything is traced)
 from hiddenphysics.priors.kernel import (
     KERNELS,
     Kernel,

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Complex, Float
 from scipy.fft import next_fast_len
 
-import hiddenphysics.precision  # noqa: F401  float64 before anything is traced
+import hiddenphysics.compiled_code  # noqa: F401  (double precision, before anything is traced)
 from hiddenphysics.errors import ModelError
 
 Box = tuple[tuple[float, float], ...]
