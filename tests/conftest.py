@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,8 @@ def _compile_once_for_all_workers() -> None:
 
 _quiet_threads_and_quick_compilation()
 _compile_once_for_all_workers()
+# A shell lets what it starts in its background ignore Ctrl-C, which some tests send to themselves and to programs.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from hiddenphysics.compiled_code import make_room  # noqa: E402  (JAX reads the above when it is imported)
 

@@ -54,10 +54,12 @@ def test_a_parabola_is_recovered_whatever_the_design(monkeypatch, count, wide):
     np.testing.assert_allclose(found.parameters, TOP[count], rtol=1e-9)
     np.testing.assert_allclose(found.covariance, covariance_of(count), rtol=1e-8)
     # Points of a design, two rounds each, and the state at the top.
-    points = 1 + (2 if count <= design.FEW else 1) * (2 * count + (2**count if count > 1 else 0))
+    # One ring is enough where nothing wiggles; of one parameter it has no point to spare that would show it.
+    ring = {1: 3, 2: 9, 3: 15}[count]
+    points = ring + (2 if count == 1 else 0)
     designs = (found.rounds // 2 - 1) / points
     assert designs in (1, 2, 3)
-    assert f"design 1, point {points} of {points}" in said
+    assert f"design 1, point {ring} of {ring}" in said
     np.testing.assert_array_equal(found.last.at, found.parameters)
 
 
@@ -77,6 +79,16 @@ def test_wiggles_move_it_little(monkeypatch, seed):
     assert np.linalg.norm(turn @ (found.parameters - TOP[2])) < 0.5
     ratio = np.diagonal(found.covariance) / np.diagonal(covariance_of(2))
     assert np.all((ratio > 0.5) & (ratio < 2.0))
+
+
+def test_large_wiggles_ask_for_a_second_ring(monkeypatch):
+    root = np.linalg.cholesky(covariance_of(2))
+
+    def wiggly(p):
+        return parabola(2)(p) + 2.0 * np.sum(np.sin(5.5 * np.linalg.solve(root, p - TOP[2]) + 1.0))
+
+    assert "design 1, point 8 of 8" in explored(monkeypatch, wiggly, TOP[2], covariance_of(2))[1]
+    assert "design 1, point 8 of 8" not in explored(monkeypatch, parabola(2), TOP[2], covariance_of(2))[1]
 
 
 def test_directions_that_do_not_fall_keep_what_they_came_with(monkeypatch):

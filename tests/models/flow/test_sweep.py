@@ -23,7 +23,7 @@ def referee(task, at):
     grid, size, most = task.domain.features.grid, task.windows.sizes[0], 1e3
     rows = []
     for w, window in enumerate(task.windows.windows):
-        path = Path(*(part[0] for part in Path.through(window.times[None], DT, most)))
+        path = Path.through(window.times[None], DT, most).window(0)
         latent = jax.tree.map(lambda part, w=w: part[w], task.domain.latent(at.z))
 
         def predict(z, parameters, window=window, path=path, latent=latent):
@@ -133,7 +133,7 @@ def test_growth_is_that_of_the_fastest_tangent(few):
     task, at = few
     growth = np.asarray(swept(task, at).growth)
     for w, window in enumerate(task.windows.windows):
-        path = Path(*(part[0] for part in Path.through(window.times[None], DT, 1e3)))
+        path = Path.through(window.times[None], DT, 1e3).window(0)
         latent = jax.tree.map(lambda part, w=w: part[w], task.domain.latent(at.z))
 
         def modes(z, path=path, latent=latent):

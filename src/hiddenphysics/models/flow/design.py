@@ -36,7 +36,10 @@ MOVED = 1.0
 """A design is the last one when its answer lies within a deviation of its centre."""
 
 FEW = 2
-"""Parameters up to which a design has two rings of points."""
+"""Parameters up to which a design may have a second ring of points."""
+
+SMOOTH = 0.02
+"""What wiggles leave open of the top, in parts of its variance, up to which one ring of points is enough."""
 
 NUDGE = 1e-4
 """Change of a value that tells how the top moves with it."""
@@ -74,41 +77,46 @@ def explore(
     design stands there; it is as wide as the first one: a narrower one would see a single wiggle.
     """
     held = replace(task, frozen=True, fixed=True)
-    directions = _directions(len(centre))
     root = np.linalg.cholesky(covariance)
     tried: list[_Tried] = []
     count = 0
     for number in range(1, MOST_DESIGNS + 1):
-        for at, direction in enumerate(directions):
-            say(f"design {number}, point {at + 1} of {len(directions)}")
-            place = np.clip(centre + APART * root @ direction, *task.bounds.T)
-            near = start
-            if tried:
-                near = tried[int(np.argmin([_far(one, place, root) for one in tried]))].last
-            made, spent = _state_for(held, near, place, say)
-            count += spent
-            tried.append(made)
-        top, believed = _parabola(tried[-len(directions) :], centre, APART * root)
-        away = np.linalg.norm(np.linalg.solve(root, top - centre))
-        centre = np.clip(top, *task.bounds.T)
+        begins = len(tried)
+        for ring in _rings(len(centre)):
+            for at, direction in enumerate(ring):
+                say(f"design {number}, point {at + 1} of {len(ring)}")
+                place = np.clip(centre + APART * root @ direction, *task.bounds.T)
+                near = _nearest(tried, place, root) if tried else start
+                made, spent = _state_for(held, near, place, say)
+                count += spent
+                tried.append(made)
+            parabola = _parabola(tried[begins:], centre, APART * root)
+            if parabola.wiggles < SMOOTH:
+                break
+        away = np.linalg.norm(np.linalg.solve(root, parabola.top - centre))
+        centre = np.clip(parabola.top, *task.bounds.T)
         if away < MOVED:
             break
     say("state at the top")
-    nearest = tried[int(np.argmin([_far(one, centre, root) for one in tried]))].last
-    made, spent = _state_for(held, nearest, centre, say)
-    return Explored(centre, believed, made.last, tried[0].last, count + spent)
+    made, spent = _state_for(held, _nearest(tried, centre, root), centre, say)
+    return Explored(centre, parabola.covariance, made.last, tried[0].last, count + spent)
 
 
-def _directions(count: int) -> np.ndarray:
-    """Centre, axes and corners, one deviation away, and with few parameters the same again at half of it, (n, P).
+def _rings(count: int) -> list[np.ndarray]:
+    """Centre, axes and corners, one deviation away, and with few parameters a second ring at half of it, (n, P) each.
 
     The more points, the better wiggles average out; with three parameters a state costs more, and there are 15 already.
     """
     axes = np.concatenate([np.eye(count), -np.eye(count)])
     corners = np.array(list(product((1.0, -1.0), repeat=count))) / np.sqrt(count)
     ring = np.concatenate([axes, corners if count > 1 else corners[:0]])
-    rings = [ring, 0.5 * ring] if count <= FEW else [ring]
-    return np.concatenate([np.zeros((1, count)), *rings])
+    first = np.concatenate([np.zeros((1, count)), ring])
+    return [first, 0.5 * ring] if count <= FEW else [first]
+
+
+def _nearest(tried: list[_Tried], parameters: np.ndarray, root: np.ndarray) -> Round:
+    """Return the round whose parameters are nearest, in deviations."""
+    return min(tried, key=lambda one: _far(one, parameters, root)).last
 
 
 def _far(one: _Tried, parameters: np.ndarray, root: np.ndarray) -> float:
@@ -133,8 +141,16 @@ def _marginal(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     return -evidence(alone, linear.spectrum(theta), jnp.exp(theta[-1]))
 
 
-def _parabola(tried: list[_Tried], centre: np.ndarray, root: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the top of the parabola through the points, by least squares, and the covariance of the parameters.
+class _Parabola(NamedTuple):
+    """Top (P,), covariance (P, P) of the parameters, and what part of it, in the mean, the wiggles leave open."""
+
+    top: np.ndarray
+    covariance: np.ndarray
+    wiggles: float
+
+
+def _parabola(tried: list[_Tried], centre: np.ndarray, root: np.ndarray) -> _Parabola:
+    """Fit a parabola to the points by least squares.
 
     To the curvature's covariance comes what the scatter of the points around the parabola, the wiggles, leaves open of
     its top. Directions in which it hardly falls off keep the width that the design was made for, and its centre.
@@ -163,11 +179,14 @@ def _parabola(tried: list[_Tried], centre: np.ndarray, root: np.ndarray) -> tupl
 
     step, covariance = top_of(values)
     left = values - columns @ (inverse @ values)
-    scatter = float(left @ left) / max(len(values) - columns.shape[1], 1)
+    spare = len(values) - columns.shape[1]
+    scatter = float(left @ left) / max(spare, 1)
     moves = (
         np.stack([top_of(values + change)[0] - step for change in NUDGE * np.eye(len(values))], axis=1)
         / NUDGE
     )
-    covariance = covariance + scatter * moves @ moves.T
+    open_ = scatter * moves @ moves.T
+    wiggles = float(np.trace(np.linalg.solve(covariance, open_))) / count if spare > 0 else np.inf
+    covariance = covariance + open_
     step = step * min(1.0, LONGEST / max(float(np.linalg.norm(step)), 1e-300))
-    return centre + root @ step, root @ covariance @ root.T
+    return _Parabola(centre + root @ step, root @ covariance @ root.T, wiggles)

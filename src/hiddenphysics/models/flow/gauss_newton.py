@@ -77,6 +77,9 @@ NEGLIGIBLE = 1e-5
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with."""
 
+MANY_GAPS = 20
+"""Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
+
 SAFETY, FINER, COARSER = 0.8, 1 / 16, 2.0
 """A new step in time aims at 0.8 of what the error allows, is not smaller than a sixteenth of the old one in one round,
 and not larger than twice."""
@@ -297,15 +300,20 @@ class FlowTask:
         return bounds
 
     @property
+    def two_gaps(self) -> bool:
+        """Whether one step in a gap may do, as there are many; what comes in at a stop must not be stepped over."""
+        return self.windows.times.shape[1] >= MANY_GAPS and not self.domain.program.outside
+
+    @property
     def longest_step(self) -> float:
-        """Longest step in time: a few of them between the first and the last stop, and two in every gap."""
+        """Longest step in time: a few of them between the first and the last stop, two in every gap unless one does."""
         gap = float(np.max(np.diff(self.windows.times, axis=1), initial=0.0))
-        return max(min(self.windows.span / FIRST_STEPS, gap / 2), 1e-300)
+        return max(min(self.windows.span / FIRST_STEPS, gap if self.two_gaps else gap / 2), 1e-300)
 
     def path(self, dt: float) -> Path:
         """Return the way through all stops, in steps of at most dt."""
         most = MOST_GROWTH / max(self.windows.span, 1e-300)
-        return Path.through(self.windows.times, dt, most, self.horizon)
+        return Path.through(self.windows.times, dt, most, self.horizon, two_gaps=self.two_gaps)
 
     @property
     def count(self) -> int:

@@ -244,7 +244,7 @@ class LearnedFlow:
         before = own[own <= times[0]] if self.program.outside else own[:1]
         before = np.unique(before)
         stops = np.concatenate([before, times])
-        return Path(*(value[0] for value in Path.through(stops[None], self.dt, self._most))), len(before)
+        return Path.through(stops[None], self.dt, self._most).window(0), len(before)
 
     def _window_of(self, window: int, z: np.ndarray | None = None) -> Latent:
         """Return one window's latent, or other amplitudes in its place, without the axis of windows."""

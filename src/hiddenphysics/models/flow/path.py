@@ -16,6 +16,9 @@ from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.spectral import MIN_POINTS, Features, Gauge, Grid, Motion
 from hiddenphysics.together import together
 
+EQUAL = 1e-6
+"""Gaps that differ by no more than this part of themselves are equal: times were printed, or summed up."""
+
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
 
@@ -65,31 +68,57 @@ class Program:
         return motion, Features(motion.grid, self.waves)
 
 
+class Leg(NamedTuple):
+    """A way in equal steps: the time that it takes, the number of steps, and when they begin, (W, T) each."""
+
+    durations: Any
+    steps: Any
+    starts: Any
+
+    @property
+    def dt(self) -> Any:
+        """Length of a step."""
+        return self.durations / jnp.maximum(self.steps, 1)
+
+
 class Path(NamedTuple):
-    """W windows of T stops; a stop is reached from the one before in equal steps, an even number of them.
+    """W windows of T stops, reached from one to the next.
 
     Attributes
     ----------
-    durations, steps, starts
-        (W, T) time to the stop, number of steps, time at which they begin; 0 steps for the first stop.
+    fine
+        From the stop before; 0 steps for the first stop.
+    coarse
+        The same in half as many steps, which tells the error of the fine ones. Where these are one for every gap, a
+        coarse step spans two gaps, and leaves out the stop between.
+    compared
+        (W, T) whether the coarse way gets to the stop, too.
     most
         Largest growth rate that is let happen, (W, T).
     visited
         (W, T) whether the path gets there, and looks.
     """
 
-    durations: Any
-    steps: Any
-    starts: Any
+    fine: Leg
+    coarse: Leg
+    compared: Any
     most: Any
     visited: Any
 
     @classmethod
-    def through(cls, times: np.ndarray, dt: float, most: float, horizon: int | None = None) -> Path:
+    def through(
+        cls,
+        times: np.ndarray,
+        dt: float,
+        most: float,
+        horizon: int | None = None,
+        *,
+        two_gaps: bool = False,
+    ) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
 
         Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
-        window are visited.
+        window are visited. With `two_gaps` one step is enough for a gap where the next one is as long.
         """
         count = times.shape[1]
         times = np.pad(times, ((0, 0), (0, rung(count) - count)), mode="edge")
@@ -97,8 +126,31 @@ class Path(NamedTuple):
         starts = np.concatenate([times[:, :1], times[:, :-1]], axis=1)
         visited = np.broadcast_to(np.arange(times.shape[1]) < (horizon or count), times.shape)
         halves = np.ceil(durations / (2 * dt) - 1e-9).astype(int)
-        steps = 2 * np.maximum(halves, durations > 0) * visited
-        return cls(durations, steps, starts, np.full(durations.shape, most), visited)
+        halves = np.maximum(halves, durations > 0) * visited
+        short = visited & (durations > 0) & (durations <= (1 + EQUAL) * dt)
+        second = _second_of_two(durations, short) if two_gaps else np.zeros(times.shape, bool)
+        first = np.roll(second, -1, axis=1)
+        fine = Leg(durations, np.where(first | second, 1, 2 * halves), starts)
+        before = np.roll(durations, 1, axis=1)
+        coarse = Leg(
+            np.where(second, durations + before, durations),
+            np.where(first, 0, np.where(second, 1, halves)),
+            np.where(second, starts - before, starts),
+        )
+        return cls(fine, coarse, visited & ~first, np.full(durations.shape, most), visited)
+
+    def window(self, index: int) -> Path:
+        """Return the way of one window, without the leading axis."""
+        return jax.tree.map(lambda part: part[index], self)
+
+
+def _second_of_two(durations: np.ndarray, short: np.ndarray) -> np.ndarray:
+    """Mark the second of every two neighbouring gaps (W, T) that are short and equally long."""
+    second = np.zeros(durations.shape, bool)
+    for t in range(2, durations.shape[1]):
+        equal = np.abs(durations[:, t] - durations[:, t - 1]) <= EQUAL * durations[:, t]
+        second[:, t] = short[:, t] & short[:, t - 1] & equal & ~second[:, t - 1]
+    return second
 
 
 class Latent(NamedTuple):
@@ -134,7 +186,7 @@ class Along(NamedTuple):
     modes
         (F, *modes) of the state.
     coarse
-        The same, moved in half as many steps: what tells the error of the steps.
+        The same, moved in half as many steps: what tells the error of the steps, where the path compares them.
     in_state, in_parameters
         (K, F, *modes) and (P, F, *modes) derivatives of the state in the latent and in the parameters.
     """
@@ -169,16 +221,15 @@ def along(
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
 
-    dt = path.durations / jnp.maximum(path.steps, 1)
-    by, in_by = _with_slopes(lambda at: jax.vmap(partial(weights, at))(dt, path.most), parameters)
-    by_coarse = jax.vmap(partial(weights, parameters))(2 * dt, path.most)
+    by, in_by = _with_slopes(lambda at: jax.vmap(partial(weights, at))(path.fine.dt, path.most), parameters)
+    by_coarse = jax.vmap(partial(weights, parameters))(path.coarse.dt, path.most)
 
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t)
 
-    def advance(now: Along, stop: Path, dt: jax.Array, by: Any, in_by: Any, by_coarse: Any) -> Along:
+    def advance(now: Along, stop: Path, by: Any, in_by: Any, by_coarse: Any) -> Along:
         def fine(index: jax.Array, now: Along) -> Along:
-            t = stop.starts + index * dt
+            t = stop.fine.starts + index * stop.fine.dt
 
             def column(tangent: jax.Array, unit: jax.Array, in_by: Any) -> jax.Array:
                 taken = partial(step, t=t)
@@ -192,16 +243,16 @@ def along(
             )
 
         def coarse(index: jax.Array, modes: jax.Array) -> jax.Array:
-            return step(modes, parameters, by_coarse, stop.starts + 2 * index * dt)
+            return step(modes, parameters, by_coarse, stop.coarse.starts + index * stop.coarse.dt)
 
-        return jax.lax.fori_loop(0, stop.steps, fine, now)._replace(
-            coarse=jax.lax.fori_loop(0, stop.steps // 2, coarse, now.coarse)
+        return jax.lax.fori_loop(0, stop.fine.steps, fine, now)._replace(
+            coarse=jax.lax.fori_loop(0, stop.coarse.steps, coarse, now.coarse)
         )
 
     def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
         now, carry = state
-        index, stop, dt, by, in_by, by_coarse, extra = each
-        now = advance(now, stop, dt, by, in_by, by_coarse)
+        index, stop, by, in_by, by_coarse, extra = each
+        now = advance(now, stop, by, in_by, by_coarse)
         carry = visit(carry, now, extra)
         if program.outside:
             into = program.features + index * program.kicks
@@ -218,8 +269,8 @@ def along(
     begin = (Along(modes, modes, tangents, nothing), carry)
     # Slopes of the weights have the parameters in front; the scan goes over stops.
     in_by = jax.tree.map(lambda part: jnp.swapaxes(part, 0, 1), in_by)
-    stops = jnp.arange(path.durations.size)
-    return jax.lax.scan(to_stop, begin, (stops, path, dt, by, in_by, by_coarse, extra))[0][1]
+    stops = jnp.arange(path.visited.size)
+    return jax.lax.scan(to_stop, begin, (stops, path, by, in_by, by_coarse, extra))[0][1]
 
 
 def _kicks(program: Program, grid: Grid, latent: Latent) -> tuple[Callable[[Any], Any], Any]:
@@ -259,15 +310,15 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
 
     def visit(modes: jax.Array, each: tuple[Any, Path]) -> tuple[jax.Array, jax.Array]:
         index, stop = each
-        dt = stop.durations / jnp.maximum(stop.steps, 1)
-        by = motion.weights(numbers, dt, most=stop.most)
+        leg = stop.fine
+        by = motion.weights(numbers, leg.dt, most=stop.most)
         modes = jax.lax.fori_loop(
-            0, stop.steps, lambda i, now: motion.step(now, numbers, by, stop.starts + i * dt), modes
+            0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * leg.dt), modes
         )
         return modes + kick(index), modes
 
     modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
-    return jax.lax.scan(visit, modes, (jnp.arange(path.durations.size), path))[1]
+    return jax.lax.scan(visit, modes, (jnp.arange(path.visited.size), path))[1]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -278,7 +329,7 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     nothing = Along(
         *(jnp.zeros((*front, *shape), complex) for front in ((), (), (count,), (parameters.size,)))
     )
-    stops = jnp.zeros(path.durations.shape)
+    stops = jnp.zeros(path.visited.shape)
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
 
 

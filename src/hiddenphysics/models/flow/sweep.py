@@ -77,7 +77,7 @@ def sweep(
 
     def one(each: tuple[Latent, Path, Any, Any]) -> tuple[Any, ...]:
         latent, path, which, values = each
-        stops, rows = path.durations.size, values.shape[1] * values.shape[2]
+        stops, rows = path.visited.size, values.shape[1] * values.shape[2]
 
         def keep(kept: jax.Array, new: jax.Array, index: jax.Array) -> jax.Array:
             if not folded:
@@ -85,7 +85,7 @@ def sweep(
             return kept + new.T @ new if squares else fold(kept, new)
 
         def visit(carry: Any, fields: Along, extra: Any) -> Any:
-            index, visited, which, values = extra
+            index, visited, compared, which, values = extra
 
             def look(carry: Any) -> Any:
                 kept, misfit, error, tail, growth, first = carry
@@ -95,7 +95,7 @@ def sweep(
                 left = values.reshape(-1) - value
                 new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
                 kept = keep(kept, new, index)
-                apart = value - seen.rows(fields.coarse, which)
+                apart = compared * (value - seen.rows(fields.coarse, which))
                 power = jnp.sum(
                     jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim)
                 )
@@ -124,7 +124,7 @@ def sweep(
             jnp.zeros(stops),
             jnp.ones(program.features),
         )
-        extra = (jnp.arange(stops), path.visited, which, values)
+        extra = (jnp.arange(stops), path.visited, path.compared, which, values)
         kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
         if folded and squares:
             kept = from_squares(kept)
@@ -143,7 +143,9 @@ def sweep(
         if seen.known is not None:
             known = (seen.known * path.visited[..., None, None]).reshape(y.shape)
         data = Reduced(A, B, y, left, count - y.size, known)
-    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(jnp.sum(error)), jnp.max(tail), growth)
+    # The stops that the coarse way leaves out lie between others that are no better.
+    error = jnp.sum(error) * jnp.sum(path.visited) / jnp.sum(path.compared)
+    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), jnp.max(tail), growth)
 
 
 def _short_waves(program: Program) -> np.ndarray:
