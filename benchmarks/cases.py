@@ -81,8 +81,8 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
 def _in_a_process(module: str, case: Case) -> Row:
     words = [sys.executable, "-m", module, "--case", json.dumps(case)]
     with tempfile.TemporaryDirectory() as nothing_compiled:
-        # What was compiled before would hide the cost of compiling; the caller's choice of threads stays.
-        environment = ONE_THREAD | os.environ | {CACHE_VARIABLE: nothing_compiled}
+        # What was compiled before would hide the cost of compiling; what the caller has chosen stays.
+        environment = ONE_THREAD | {CACHE_VARIABLE: nothing_compiled} | os.environ
         began = time.perf_counter()
         run = subprocess.run(words, env=environment, cwd=ROOT, capture_output=True, text=True, check=False)
         cold = time.perf_counter() - began

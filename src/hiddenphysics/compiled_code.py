@@ -35,7 +35,7 @@ def make_room() -> None:
 
 def _keep_on_disk() -> None:
     """Keep compiled code in the user's cache folder, unless JAX was told another: the next process skips compiling."""
-    if CACHE_VARIABLE in os.environ or jax.config.jax_compilation_cache_dir is not None:
+    if CACHE_VARIABLE in os.environ or getattr(jax.config, "jax_compilation_cache_dir", None) is not None:
         return
     from platformdirs import user_cache_dir
 

@@ -165,6 +165,8 @@ def domain_of(
     play = ROOM[dimensions]
     held = np.minimum(lengths, region.extent / play)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
+    # Longer ones need more padding, which a side that repeats does not have.
+    longest = np.where([period is not None for period in windows.periods], region.extent, longest)
     noise = noise / max(1.0, float(windows.counts.max()) / ALONE)
     decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
     quietest = max(decade, QUIETEST[dimensions])

@@ -19,6 +19,10 @@ from hiddenphysics.together import together
 EQUAL = 1e-6
 """Gaps that differ by no more than this part of themselves are equal: times were printed, or summed up."""
 
+SAME, FEW_LENGTHS = 1e-10, 4
+"""Steps whose lengths differ by no more than rounding of the times, relative to the longest, are the same; so many
+different ones have a path through equal gaps: none, a half, one gap and two."""
+
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
 
@@ -69,20 +73,15 @@ class Program:
 
 
 class Leg(NamedTuple):
-    """A way in equal steps: the time that it takes, the number of steps, and when they begin, (W, T) each."""
+    """A way in equal steps: which of the path's lengths they have, their number, when they begin; (W, T) each."""
 
-    durations: Any
+    which: Any
     steps: Any
     starts: Any
 
-    @property
-    def dt(self) -> Any:
-        """Length of a step."""
-        return self.durations / jnp.maximum(self.steps, 1)
 
-
-class Path(NamedTuple):
-    """W windows of T stops, reached from one to the next.
+class Stops(NamedTuple):
+    """How T stops of W windows are reached, each from the one before.
 
     Attributes
     ----------
@@ -93,8 +92,6 @@ class Path(NamedTuple):
         coarse step spans two gaps, and leaves out the stop between.
     compared
         (W, T) whether the coarse way gets to the stop, too.
-    most
-        Largest growth rate that is let happen, (W, T).
     visited
         (W, T) whether the path gets there, and looks.
     """
@@ -102,8 +99,25 @@ class Path(NamedTuple):
     fine: Leg
     coarse: Leg
     compared: Any
-    most: Any
     visited: Any
+
+
+class Path(NamedTuple):
+    """The way through all stops.
+
+    Attributes
+    ----------
+    stops
+        One after the other.
+    lengths
+        (W, U) of the steps, the same for all windows: equal gaps share what a step needs to know.
+    most
+        (W,) largest growth rate that is let happen.
+    """
+
+    stops: Stops
+    lengths: Any
+    most: Any
 
     @classmethod
     def through(
@@ -130,18 +144,36 @@ class Path(NamedTuple):
         short = visited & (durations > 0) & (durations <= (1 + EQUAL) * dt)
         second = _second_of_two(durations, short) if two_gaps else np.zeros(times.shape, bool)
         first = np.roll(second, -1, axis=1)
-        fine = Leg(durations, np.where(first | second, 1, 2 * halves), starts)
+        steps = np.where(first | second, 1, 2 * halves)
+        coarse_steps = np.where(first, 0, np.where(second, 1, halves))
         before = np.roll(durations, 1, axis=1)
-        coarse = Leg(
-            np.where(second, durations + before, durations),
-            np.where(first, 0, np.where(second, 1, halves)),
-            np.where(second, starts - before, starts),
-        )
-        return cls(fine, coarse, visited & ~first, np.full(durations.shape, most), visited)
+        each = np.stack([
+            durations / np.maximum(steps, 1),
+            np.where(second, durations + before, durations) / np.maximum(coarse_steps, 1),
+        ])  # fmt: skip
+        lengths, which = _distinct(each)
+        fine = Leg(which[0], steps, starts)
+        coarse = Leg(which[1], coarse_steps, np.where(second, starts - before, starts))
+        stops = Stops(fine, coarse, visited & ~first, visited)
+        return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most))
 
     def window(self, index: int) -> Path:
         """Return the way of one window, without the leading axis."""
         return jax.tree.map(lambda part: part[index], self)
+
+
+def _distinct(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distinct ones among lengths (2, W, T), and which of them each is.
+
+    There are a few of them, or as many as stops: so numbers of lengths do not make numbers of compiled programs.
+    """
+    unit = SAME * max(float(np.max(lengths)), 1e-300)
+    _, places, which = np.unique(np.round(lengths / unit), return_index=True, return_inverse=True)
+    if len(places) <= FEW_LENGTHS:
+        places = np.resize(places, FEW_LENGTHS)
+    else:
+        places, which = np.arange(lengths.size), np.arange(lengths.size)
+    return lengths.ravel()[places], which.reshape(lengths.shape)
 
 
 def _second_of_two(durations: np.ndarray, short: np.ndarray) -> np.ndarray:
@@ -221,29 +253,35 @@ def along(
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
 
-    by, in_by = _with_slopes(lambda at: jax.vmap(partial(weights, at))(path.fine.dt, path.most), parameters)
-    by_coarse = jax.vmap(partial(weights, parameters))(path.coarse.dt, path.most)
+    by, in_by = _with_slopes(
+        lambda at: jax.vmap(lambda dt: weights(at, dt, path.most))(path.lengths), parameters
+    )
 
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t)
 
-    def advance(now: Along, stop: Path, by: Any, in_by: Any, by_coarse: Any) -> Along:
+    def advance(now: Along, stop: Stops) -> Along:
+        dt, by_here = path.lengths[stop.fine.which], jax.tree.map(lambda part: part[stop.fine.which], by)
+        in_by_here = jax.tree.map(lambda part: part[:, stop.fine.which], in_by)
+        coarse_dt = path.lengths[stop.coarse.which]
+        by_coarse = jax.tree.map(lambda part: part[stop.coarse.which], by)
+
         def fine(index: jax.Array, now: Along) -> Along:
-            t = stop.fine.starts + index * stop.fine.dt
+            t = stop.fine.starts + index * dt
 
             def column(tangent: jax.Array, unit: jax.Array, in_by: Any) -> jax.Array:
                 taken = partial(step, t=t)
-                return jax.jvp(taken, (now.modes, parameters, by), (tangent, unit, in_by))[1]
+                return jax.jvp(taken, (now.modes, parameters, by_here), (tangent, unit, in_by))[1]
 
-            modes, push = jax.linearize(lambda modes: step(modes, parameters, by, t), now.modes)
+            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t), now.modes)
             return now._replace(
                 modes=modes,
                 in_state=jax.vmap(push)(now.in_state),
-                in_parameters=jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by),
+                in_parameters=jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here),
             )
 
         def coarse(index: jax.Array, modes: jax.Array) -> jax.Array:
-            return step(modes, parameters, by_coarse, stop.coarse.starts + index * stop.coarse.dt)
+            return step(modes, parameters, by_coarse, stop.coarse.starts + index * coarse_dt)
 
         return jax.lax.fori_loop(0, stop.fine.steps, fine, now)._replace(
             coarse=jax.lax.fori_loop(0, stop.coarse.steps, coarse, now.coarse)
@@ -251,8 +289,8 @@ def along(
 
     def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
         now, carry = state
-        index, stop, by, in_by, by_coarse, extra = each
-        now = advance(now, stop, by, in_by, by_coarse)
+        index, stop, extra = each
+        now = advance(now, stop)
         carry = visit(carry, now, extra)
         if program.outside:
             into = program.features + index * program.kicks
@@ -267,10 +305,8 @@ def along(
         tangents = jnp.concatenate([tangents, jnp.zeros((later, *modes.shape), modes.dtype)])
     nothing = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     begin = (Along(modes, modes, tangents, nothing), carry)
-    # Slopes of the weights have the parameters in front; the scan goes over stops.
-    in_by = jax.tree.map(lambda part: jnp.swapaxes(part, 0, 1), in_by)
-    stops = jnp.arange(path.visited.size)
-    return jax.lax.scan(to_stop, begin, (stops, path, by, in_by, by_coarse, extra))[0][1]
+    stops = jnp.arange(path.stops.visited.size)
+    return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
 
 
 def _kicks(program: Program, grid: Grid, latent: Latent) -> tuple[Callable[[Any], Any], Any]:
@@ -308,17 +344,18 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     kick, _ = _kicks(program, motion.grid, latent)
 
-    def visit(modes: jax.Array, each: tuple[Any, Path]) -> tuple[jax.Array, jax.Array]:
-        index, stop = each
-        leg = stop.fine
-        by = motion.weights(numbers, leg.dt, most=stop.most)
+    def visit(modes: jax.Array, each: tuple[Any, Leg]) -> tuple[jax.Array, jax.Array]:
+        index, leg = each
+        dt = path.lengths[leg.which]
+        by = motion.weights(numbers, dt, most=path.most)
         modes = jax.lax.fori_loop(
-            0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * leg.dt), modes
+            0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * dt), modes
         )
         return modes + kick(index), modes
 
     modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
-    return jax.lax.scan(visit, modes, (jnp.arange(path.visited.size), path))[1]
+    legs = path.stops.fine
+    return jax.lax.scan(visit, modes, (jnp.arange(legs.steps.size), legs))[1]
 
 
 @partial(jax.jit, static_argnums=0)
@@ -329,7 +366,7 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     nothing = Along(
         *(jnp.zeros((*front, *shape), complex) for front in ((), (), (count,), (parameters.size,)))
     )
-    stops = jnp.zeros(path.visited.shape)
+    stops = jnp.zeros(path.stops.visited.shape)
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
 
 

@@ -77,7 +77,7 @@ def sweep(
 
     def one(each: tuple[Latent, Path, Any, Any]) -> tuple[Any, ...]:
         latent, path, which, values = each
-        stops, rows = path.visited.size, values.shape[1] * values.shape[2]
+        stops, rows = path.stops.visited.size, values.shape[1] * values.shape[2]
 
         def keep(kept: jax.Array, new: jax.Array, index: jax.Array) -> jax.Array:
             if not folded:
@@ -124,7 +124,7 @@ def sweep(
             jnp.zeros(stops),
             jnp.ones(program.features),
         )
-        extra = (jnp.arange(stops), path.visited, path.compared, which, values)
+        extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values)
         kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
         if folded and squares:
             kept = from_squares(kept)
@@ -133,7 +133,7 @@ def sweep(
     # Side by side windows keep a GPU busy, and would only fill a CPU's memory.
     windows = jax.vmap(one) if jax.default_backend() == "gpu" else partial(jax.lax.map, one)
     kept, misfit, error, tail, growth = windows((latent, path, seen.which, seen.values))
-    rest, count = jnp.sum(seen.rest * path.visited), jnp.sum(seen.count * path.visited)
+    rest, count = jnp.sum(seen.rest * path.stops.visited), jnp.sum(seen.count * path.stops.visited)
     if folded:
         data = unfold(kept, parameters.size, rest, count)
     else:
@@ -141,10 +141,10 @@ def sweep(
         left = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(rest)
         known = jnp.zeros(y.shape)
         if seen.known is not None:
-            known = (seen.known * path.visited[..., None, None]).reshape(y.shape)
+            known = (seen.known * path.stops.visited[..., None, None]).reshape(y.shape)
         data = Reduced(A, B, y, left, count - y.size, known)
     # The stops that the coarse way leaves out lie between others that are no better.
-    error = jnp.sum(error) * jnp.sum(path.visited) / jnp.sum(path.compared)
+    error = jnp.sum(error) * jnp.sum(path.stops.visited) / jnp.sum(path.stops.compared)
     return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), jnp.max(tail), growth)
 
 
