@@ -134,7 +134,7 @@ class LearnedFlow:
         """
         deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
         variances: float | np.ndarray = float(deviations[0]) ** 2
-        if len(deviations) > 1:
+        if np.ptp(deviations) > 1e-9 * deviations.max():
             # Values stand by snapshot, field, point; snapshots and their number are padded to a rung.
             longest = rung(max(len(snapshot) for snapshot in snapshots))
             variances = np.tile(np.repeat(deviations, longest), rung(len(snapshots))) ** 2
