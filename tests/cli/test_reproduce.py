@@ -6,7 +6,7 @@ import pytest
 from scipy.io import savemat
 from typer.testing import CliRunner
 
-from hiddenphysics.cli.app import app
+from hiddenphysics.cli.commands import app
 from hiddenphysics.cli.reproduce import sentence
 from hiddenphysics.demo import burgers_recording
 from hiddenphysics.reproduction import Progress

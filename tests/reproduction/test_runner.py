@@ -143,7 +143,7 @@ def test_a_killed_run_goes_on_to_the_same_table_and_leaves_no_process(whole, rec
         time.sleep(0.05)
     outcome = run([small_study()], folder, workers=0, data=recording)
     assert len(outcome.rows) == 13
-    assert len(lines(folder)) == 14  # the kept ones, the broken one, and no fit twice
+    assert len(lines(folder)) == 13  # the kept ones without the broken one, and no fit twice
     assert table(folder, recording) == whole
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hiddenphysics.cli.compilation import keep_compiled_code
-from hiddenphysics.cli.terminal import INTERRUPTED, stages
+from hiddenphysics.cli.terminal import FAILED, INTERRUPTED, stages
 from hiddenphysics.errors import DataError
 
 if TYPE_CHECKING:
@@ -76,6 +76,12 @@ def reproduce_studies(
         typer.echo(f"interrupted. What is done is kept; go on with: {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(page)
+    if outcome.failed:
+        typer.echo(
+            f"{outcome.failed} of {len(outcome.rows)} fits failed; the report says why. Try those again with --retry.",
+            err=True,
+        )
+        raise typer.Exit(FAILED)
 
 
 def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:

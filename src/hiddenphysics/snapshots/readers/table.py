@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenphysics.errors import DataError
+from hiddenphysics.loader import cut
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, renamed, snapshots_from
 from hiddenphysics.snapshots.sentences import names
@@ -81,17 +82,15 @@ def _parse(text: str) -> pd.DataFrame:
             )
     except (ValueError, pd.errors.ParserWarning) as problem:
         raise DataError(
-            f"the table could not be read ({str(problem).strip()}); it needs {EXAMPLE}."
+            f"the table could not be read ({str(problem).strip():.200}); it needs {EXAMPLE}."
         ) from problem
 
 
 def _check_header(titles: list[str]) -> None:
     if len(set(titles)) < len(titles) or "" in titles:
-        raise DataError(
-            f"the first line must give every column a name of its own; it reads {', '.join(titles)}."
-        )
+        raise DataError(f"the first line must give every column a name of its own; it reads {names(titles)}.")
     if any(_is_number(title) for title in titles):
-        raise DataError(f"the first line holds numbers ({', '.join(titles)}); a table needs {EXAMPLE}.")
+        raise DataError(f"the first line holds numbers ({names(titles)}); a table needs {EXAMPLE}.")
 
 
 def _is_number(text: str) -> bool:
@@ -115,7 +114,7 @@ def _numbers(title: str, column: pd.Series[Any]) -> NDArray[Any]:
     if wrong.size:
         row = int(wrong[0])
         raise DataError(
-            f"the column {title} holds {column.iloc[row]!r} in row {row} (counted from 0), not a number."
+            f"the column {cut(title)} holds {cut(repr(column.iloc[row]))} in row {row} (counted from 0), not a number."
             " Correct it, or leave the column out; a complex field h is written as two columns, h_re, h_im."
         )
     return numbers.to_numpy(dtype=float, na_value=np.nan)
