@@ -10,7 +10,7 @@ import signal
 import sys
 from typing import Any
 
-MEMORY = 2**30
+MEMORY = 2**29
 """Bytes of address space beside what is there after the imports."""
 MOST_READ = 2**26
 """Bytes of values that are read; of larger files only so many, but all that describes them."""

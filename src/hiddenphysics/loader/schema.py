@@ -32,11 +32,11 @@ def text(value: Any, place: str) -> None:
 
 
 def number(value: Any, place: str) -> None:
-    """Take a number, which may be infinite or NaN; a whole one that no float can hold is none."""
+    """Take a number, which may be infinite or NaN; a whole one only where a float holds every digit of it."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Mismatch(value, place, "a number")
-    if isinstance(value, int) and abs(value) > 2**1023:
-        raise Mismatch("an integer of hundreds of digits", place, "a number")
+    if isinstance(value, int) and abs(value) > 2**53:
+        raise Mismatch(f"an integer of {value.bit_length()} bits", place, "a number")
 
 
 def finite(value: Any, place: str) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from hiddenphysics.errors import DataError
 from hiddenphysics.learning import Status
 from hiddenphysics.loader import (
+    Mismatch,
     finite,
     integer,
     listing,
@@ -53,6 +54,8 @@ def check_description(told: dict[str, Any]) -> None:
             "learned": mapping(lambda value, place: None),
         }
     )(told, "the description")
+    if not told["fields"]:
+        raise Mismatch(told["fields"], "the description.fields", "a list of some names")
 
 
 def check_numbers(told: dict[str, Any], columns: Arrays, covariance: np.ndarray) -> None:

@@ -73,10 +73,10 @@ def pack(result: Result) -> Packed:
     return Packed(_describe(result) | {"learned": plain}, columns, result.covariance, learned)
 
 
-def unpack(packed: Packed) -> Result:
-    """Return what `pack` has packed, in any process."""
+def unpack(packed: Packed, *, check: bool = False) -> Result:
+    """Return what `pack` has packed, in any process; what comes from a file is to be checked first."""
     told, columns, covariance, learned = packed
-    return _rebuild(told, read(columns), covariance, learned)
+    return _rebuild(told, read(columns), covariance, learned, check)
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
@@ -108,7 +108,9 @@ def load(path: str | Path) -> Result:
         columns = {name: arrays[name] for name in names}
         learned = {n.removeprefix(LEARNED): a for n, a in arrays.items() if n.startswith(LEARNED)}
         check_numbers(told, columns, arrays["covariance"])
-        return unpack(Packed(told, columns, arrays["covariance"], learned))
+        packed = Packed(told, columns, arrays["covariance"], learned)
+        # Of a fit whose numbers are not to be used, they may be missing.
+        return unpack(packed, check=not Status(told["status"]).is_bad)
     except DataError as problem:
         raise DataError(str(problem) if str(path) in str(problem) else f"{path}: {problem}") from problem
     # What an earlier version wrote bears no checksum, and what somebody forged may bear one: then nothing is certain.
@@ -206,7 +208,9 @@ def _describe(result: Result) -> dict[str, Any]:
     }
 
 
-def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays) -> Result:
+def _rebuild(
+    told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays, check: bool
+) -> Result:
     equation = Equation.parse(
         told["text"],
         fields=told["fields"],
@@ -214,19 +218,22 @@ def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray,
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
     )
-    values: dict[str, float] = told["values"]
+    values = {name: float(value) for name, value in told["values"].items()}
+    model, question = MODELS[told["model"]], Question(equation, snapshots)
+    if check:
+        model.check(question, values, told["learned"], arrays)
     return Result(
         equation=equation,
         snapshots=snapshots,
         values=values,
         covariance=covariance,
-        evidence=told["evidence"],
+        evidence=float(told["evidence"]),
         status=Status(told["status"]),
         explanation=told["explanation"],
-        jitter=told["jitter"],
+        jitter=float(told["jitter"]),
         evaluations=told["evaluations"],
         seconds=told["seconds"],
         model=told["model"],
-        learned=MODELS[told["model"]].unpack(Question(equation, snapshots), values, told["learned"], arrays),
+        learned=model.unpack(question, values, told["learned"], arrays),
         reason=told["reason"],
     )

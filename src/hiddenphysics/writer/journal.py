@@ -13,7 +13,9 @@ from typing import Any
 from hiddenphysics.writer.whole_file import check_target, keep_others_out, refusal, synced
 
 SUM = "sum"
-"""Last entry of every line: a checksum of the others."""
+"""First entry of every line: a checksum of the others."""
+BEGINS, BEGAN = f'{{"{SUM}": "'.encode(), b'{"key": '
+"""What a line begins with, and what it began with in earlier versions, which had no checksum."""
 LONGEST = 2**26
 """Bytes of a line: no row of ours is longer than 1 MB; what is longer is no row."""
 
@@ -32,10 +34,7 @@ class Journal:
         self._handle: int | None = None
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """Give the rows in order; lines that were cut short or changed are passed over.
-
-        A row without a checksum was written by an earlier version.
-        """
+        """Give the rows in order; lines that were cut short or changed are passed over."""
         if not self._path.is_file():  # nor is a pipe read, which might never end
             return
         with self._path.open("rb") as file:
@@ -71,7 +70,7 @@ class Journal:
             return
         end = os.lseek(self._handle, 0, os.SEEK_END)
         try:
-            synced(self._handle, (json.dumps(row | {SUM: _sum(row)}) + "\n").encode())
+            synced(self._handle, (json.dumps({SUM: _sum(row)} | row) + "\n").encode())
         except BaseException as problem:
             with suppress(OSError):
                 os.ftruncate(self._handle, end)
@@ -100,6 +99,8 @@ class Journal:
 
 def _row(line: bytes) -> dict[str, Any] | None:
     """Read a line; None where it is none of ours, or was changed."""
+    if not line.startswith((BEGINS, BEGAN)):
+        return None
     try:
         row = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError):
@@ -107,7 +108,7 @@ def _row(line: bytes) -> dict[str, Any] | None:
     if not isinstance(row, dict):
         return None
     told = row.pop(SUM, None)
-    return row if told is None or told == _sum(row) else None
+    return row if line.startswith(BEGAN) or told == _sum(row) else None
 
 
 def _sum(row: dict[str, Any]) -> str:

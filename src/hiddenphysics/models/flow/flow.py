@@ -132,8 +132,13 @@ class FlowModel(Model):
         self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> LearnedFlow:
         """Return what `pack` has packed."""
-        check_packed(question.equation, plain, arrays)
         return LearnedFlow.unpack(question.equation, plain, arrays)
+
+    def check(
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
+    ) -> None:
+        """Refuse waves, numbers and shapes that do not belong together."""
+        check_packed(question.equation, plain, arrays)
 
 
 MODELS.add("flow", FlowModel())

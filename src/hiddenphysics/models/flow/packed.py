@@ -10,7 +10,8 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, optional, record, text
+from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, record
+from hiddenphysics.spectral import Features, Grid
 
 PLACE = "what the flow has learned"
 
@@ -20,23 +21,23 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
     sides, unknowns = len(equation.coordinates), len(equation.parameters)
     record(
         {
-            "values": mapping(finite),
+            "values": mapping(_real),
             "units": mapping(_positive),
             "span": finite,
             "dt": _positive,
             "box": listing(listing(finite, length=2), length=sides),
             "shape": listing(integer, length=sides),
             "waves": listing(integer, length=sides),
-            "noise": finite,
+            "noise": _positive,
         },
-        {"outside": optional(listing(text))},
+        {"outside": listing(integer)},
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):
         raise Mismatch(
             list(plain["values"]), f"{PLACE}.values", f"one for each of {', '.join(equation.parameters)}"
         )
-    if any(2 * waves >= points for waves, points in zip(plain["waves"], plain["shape"], strict=True)):
-        raise Mismatch(plain["waves"], f"{PLACE}.waves", "fewer waves than half the points")
+    if any(not 0 < 2 * waves < points for waves, points in zip(plain["waves"], plain["shape"], strict=True)):
+        raise Mismatch(plain["waves"], f"{PLACE}.waves", "some waves, and fewer than half the points,")
     lengths: dict[str, int] = {"P": unknowns}
     for name, axes in {
         "windows": "W",
@@ -49,11 +50,20 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
         "covariance": "PP",
     }.items():
         _agree(name, arrays, axes, lengths)
-    _ends_with("envelope", arrays, plain["shape"])
+    _fits_the_grid(plain, arrays, lengths["K"])
     _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
     for name, array in arrays.items():
         if array.dtype.kind not in "iuf" or (name != "covariance" and np.isnan(array).any()):
             raise DataError(f"the array {name:.60} of {PLACE} holds other things than numbers.")
+    if (arrays["spectrum"] < 0).any() or (arrays["known"] < 0).any():
+        raise DataError(f"{PLACE} holds variances below 0.")
+
+
+def _real(value: Any, place: str) -> None:
+    """Take a finite number that is no whole one by its type: what is differentiated by must not be."""
+    finite(value, place)
+    if isinstance(value, int):
+        raise Mismatch(value, place, "a number with a decimal point")
 
 
 def _positive(value: Any, place: str) -> None:
@@ -73,7 +83,13 @@ def _agree(name: str, arrays: Mapping[str, np.ndarray], axes: str, lengths: dict
         raise DataError(f"the array {name} of {PLACE} has the shape {shape}, which does not fit the others.")
 
 
-def _ends_with(name: str, arrays: Mapping[str, np.ndarray], shape: list[int]) -> None:
-    found = arrays[name].shape if name in arrays else ()
-    if list(found[-len(shape) :]) != shape or math.prod(found) == 0:
-        raise DataError(f"the array {name} of {PLACE} has the shape {found}; it ends with {shape!s:.60}.")
+def _fits_the_grid(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray], amplitudes: int) -> None:
+    """Compare the envelope, (W, F, *shape), with the grid, and the number of amplitudes with the waves on it."""
+    shape, waves = tuple(plain["shape"]), tuple(plain["waves"])
+    found = arrays["envelope"].shape if "envelope" in arrays else ()
+    if len(found) != len(shape) + 2 or found[2:] != shape or math.prod(found) == 0:
+        raise DataError(f"the envelope of {PLACE} has the shape {found}; it ends with {shape!s:.60}.")
+    # From here on the grid is known to be as small as an array in the file.
+    count = found[1] * Features(Grid(tuple((low, high) for low, high in plain["box"]), shape), waves).count
+    if amplitudes < count or (amplitudes > count and not plain.get("outside")):
+        raise DataError(f"{PLACE} holds {amplitudes} amplitudes for {count} waves.")

@@ -175,7 +175,6 @@ class OneStepModel(Model):
     ) -> Learned:
         """Return what `pack` has packed."""
         equation, snapshots = question.equation, question.snapshots
-        _check_packed(snapshots, plain, arrays)
         kernels = {latent: kernel_from_dict(k) for latent, k in plain["kernels"].items()}
         smoothed = {
             f: SmoothedField(
@@ -185,11 +184,17 @@ class OneStepModel(Model):
         }
         step = with_scales(self.scheme(equation.system, snapshots.fields), counts_of(kernels))
         data = collect(step, snapshots, _state_from(snapshots, arrays))
-        problem = Problem.of(step, kernels, data)
-        _check_values(values, problem.names, problem.unknowns.prior.names)
-        for field in smoothed.values():
+        return Learned(Problem.of(step, kernels, data), values, snapshots, smoothed)
+
+    def check(
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
+    ) -> None:
+        """Refuse kernels, states and numbers that do not belong together."""
+        _check_packed(question.snapshots, plain, arrays)
+        learned = self.unpack(question, values, plain, arrays)
+        _check_values(values, learned.problem.names, learned.problem.unknowns.prior.names)
+        for field in learned.smoothed.values():
             _check_values(field.values, field.prior.names, field.prior.names)
-        return Learned(problem, values, snapshots, smoothed)
 
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:

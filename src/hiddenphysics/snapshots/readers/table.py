@@ -38,7 +38,12 @@ def from_frame(frame: pd.DataFrame, columns: Mapping[str, str], missing: Missing
         raise DataError(f"two columns have one name: {names(titles)}. Rename one of them.")
     if frame.empty:
         raise DataError(f"the table has the columns {names(titles)} but no rows; it needs {EXAMPLE}.")
-    arrays = {title: _numbers(title, frame.iloc[:, i]) for i, title in enumerate(titles)}
+    if all(kind.kind in "iuf" for kind in frame.dtypes):
+        # At once: pandas takes 30 µs to hand out a column, and there may be a hundred thousand.
+        table = np.ascontiguousarray(frame.to_numpy(dtype=float, na_value=np.nan).T)
+        arrays: dict[str, NDArray[Any]] = dict(zip(titles, table, strict=True))
+    else:
+        arrays = {str(title): _numbers(str(title), column) for title, column in frame.items()}
     return snapshots_from(renamed(arrays, columns), missing, TIME_FIRST)
 
 
