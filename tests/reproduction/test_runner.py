@@ -98,9 +98,8 @@ def test_what_has_not_begun_is_expected_to_take_as_long_as_its_like(recording, t
     def finish(study: str, model: str, *seconds: float) -> float | None:
         units = [u for u in plan.units if (u.study, u.model) == (study, model)]
         for unit, time_ in zip(units, seconds, strict=False):
-            kept.append(
-                {"key": unit.key, "digest": plan.digest(unit), "status": "converged", "seconds": time_}
-            )
+            row = failure("not even tried", time_) | {"status": "converged"}
+            kept.append({"key": unit.key, "digest": plan.digest(unit)} | row)
         told: list[runner.Progress] = []
         run(studies, tmp_path, workers=2, data=recording, fit=False, progress=told.append)
         return told[0].left

@@ -63,11 +63,15 @@ def _is_row(row: Row) -> bool:
     )
     try:
         record(
-            {"key": text, "digest": text, "status": text},
             {
+                "key": text,
+                "digest": text,
+                "status": text,
                 "explanation": text,
                 "parameters": mapping(estimate),
                 "seconds": number,
+            },
+            {
                 "end": mapping(number),
                 "bounds": mapping(optional(number)),
                 "curves": mapping(listing(curve)),
