@@ -238,9 +238,7 @@ class Server:
 
     def end(self) -> None:
         """End the process."""
-        assert self._process.stdin is not None
-        self._process.stdin.close()
-        self._process.wait()
+        self._process.communicate()
 
 
 # ---- what is asked of every fault --------------------
