@@ -41,10 +41,7 @@ HEAT = "u_t - b*u_xx = 0"
 
 @dataclass(frozen=True)
 class Command:
-    """A command: what is typed, what its folder holds before, and what may stay of a run that was stopped.
-
-    `again` are further words for the second time, where the first may have ended after all.
-    """
+    """A command: what is typed, what its folder holds before, and whether a part of its work may stay."""
 
     words: tuple[str, ...]
     prepare: Callable[[Path], None]
@@ -251,11 +248,15 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @contextmanager
 def prepared(command: Command, scratch: Path) -> Iterator[Path]:
-    """Make a folder as the command finds it."""
-    folder = Path(tempfile.mkdtemp(dir=scratch))
-    command.prepare(folder)
+    """Make a folder as the command finds it; what is in it is made once."""
+    before = scratch / f"before {' '.join(command.words[:3])}"
+    if not before.exists():
+        before.mkdir()
+        command.prepare(before)
+    folder = Path(tempfile.mkdtemp(dir=scratch)) / "folder"
+    shutil.copytree(before, folder)
     yield folder
-    shutil.rmtree(folder)
+    shutil.rmtree(folder.parent)
 
 
 def complaints(server: Server, command: Command, whole: dict[str, bytes], folder: Path, number: int, fault: int
@@ -317,6 +318,8 @@ def main(given: Sequence[str] | None = None) -> None:
                 with prepared(command, scratch) as folder:
                     found = complaints(server, command, whole, folder, number, FAULTS[fault])
                 done += found is not None
+                if done % 50 == 0:
+                    print(f"{name}: {done} points", flush=True)
                 wrong += bool(found)
                 for words in found or ():
                     print(f"{name}, call {number} of {calls}, {fault}: {words}", flush=True)
