@@ -412,10 +412,15 @@ class Reader:
         except EOFError:
             self._process.join()
             outcome = CRASHED, f"exit code {self._process.exitcode}", 0.0, 0.0
-        self._process.kill()
-        self._process.join()
+        self.end()
         self._start()
         return outcome
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
 
 
 def main(given: Sequence[str] | None = None) -> None:
@@ -446,6 +451,7 @@ def main(given: Sequence[str] | None = None) -> None:
         rows.append([kind, files, *tally.values(), f"{1e3 * total / max(files - 1, 1):.1f}", f"{slowest:.2f}",
                      f"{heaviest:.2f}"])  # fmt: skip
         print(rows[-1], flush=True)
+    reader.end()
     names = ["kind", "files", REFUSED, READ, *BAD, "ms each", "slowest, s", "peak, GiB"]
     page = table(names, [[str(cell) for cell in row] for row in rows])
     write(asked.to, "fuzz", page)

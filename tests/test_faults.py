@@ -29,7 +29,11 @@ def test_what_is_written_in_place_would_be_seen(tmp_path, monkeypatch):
     command = faults.Command((), lambda folder: (folder / "fit.nc").write_bytes(b"old"))
     with faults.prepared(command, tmp_path) as folder:
         found = faults.complaints(Careless(), command, {"fit.nc": b"whole"}, folder, 1, 28)
-    assert [words.split(":")[0] for words in found] == ["exit code 0", "exit code 0, no sentence", "fit.nc is torn"]
+    assert [words.split(":")[0] for words in found] == [
+        "exit code 0",
+        "exit code 0, no sentence",
+        "fit.nc is torn",
+    ]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks at memory in /proc")
