@@ -318,7 +318,7 @@ def main(given: Sequence[str] | None = None) -> None:
                 with prepared(command, scratch) as folder:
                     found = complaints(server, command, whole, folder, number, FAULTS[fault])
                 done += found is not None
-                if done % 50 == 0:
+                if found is not None and done % 50 == 0:
                     print(f"{name}: {done} points", flush=True)
                 wrong += bool(found)
                 for words in found or ():
