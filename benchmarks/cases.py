@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hiddenphysics.compiled_code import CACHE_VARIABLE
-from hiddenphysics.reproduction import Checkpoint
 from hiddenphysics.workers import ONE_THREAD
+from hiddenphysics.writer import Journal
 
 Case = dict[str, Any]
 Row = dict[str, Any]
@@ -64,8 +64,8 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
     folder
         Where finished cases are kept.
     """
-    kept = Checkpoint(folder)
-    done = kept.read()
+    kept = Journal(folder / "fits.jsonl")
+    done = {row["key"]: row for row in kept.read() if "key" in row}
     rows = []
     for case in cases:
         key = f"{module} {json.dumps(case, sort_keys=True)}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         HiddenPhysicsError,
         MissingExtraError,
         ModelError,
+        WriteError,
     )
     from hiddenphysics.identification import identify, problem
     from hiddenphysics.models import Problem
@@ -31,7 +32,14 @@ if TYPE_CHECKING:
 _ROOMS = {
     "batch": ("Failure", "identify_many"),
     "equation": ("Equation",),
-    "errors": ("DataError", "EquationError", "HiddenPhysicsError", "MissingExtraError", "ModelError"),
+    "errors": (
+        "DataError",
+        "EquationError",
+        "HiddenPhysicsError",
+        "MissingExtraError",
+        "ModelError",
+        "WriteError",
+    ),
     "identification": ("identify", "problem"),
     "models": ("Problem",),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
@@ -58,6 +66,7 @@ __all__ = [
     "Snapshot",
     "Snapshots",
     "SquaredExponential",
+    "WriteError",
     "datasets",
     "identify",
     "identify_many",

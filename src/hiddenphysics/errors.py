@@ -15,6 +15,10 @@ class DataError(HiddenPhysicsError):
     """The snapshots, or the file they come from, cannot be used as given."""
 
 
+class WriteError(HiddenPhysicsError, OSError):
+    """A file could not be written; what was there before is still there. Also an OSError, for those who catch them."""
+
+
 class ModelError(HiddenPhysicsError):
     """Equation and data are fine by themselves, but this forward model, kernel or option does not fit them."""
 

@@ -44,7 +44,7 @@ def sums(folder: Path) -> dict[str, str]:
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.suffix != ".new"
+        if path.is_file() and not path.name.startswith(".hiddenphysics-")
     }
 
 

@@ -6,10 +6,11 @@ import pytest
 from scipy.io import savemat
 from typer.testing import CliRunner
 
-from hiddenphysics.cli.app import app
+from hiddenphysics.cli.commands import app
 from hiddenphysics.cli.reproduce import sentence
 from hiddenphysics.demo import burgers_recording
-from hiddenphysics.reproduction import Progress
+from hiddenphysics.reproduction import Checkpoint, Progress
+from hiddenphysics.reproduction.checkpoint import failure
 
 pytestmark = pytest.mark.xdist_group("reproduce")  # one process: the tests share fits
 
@@ -114,3 +115,48 @@ def test_ctrl_c_says_how_to_go_on(typed, burgers, tmp_path, monkeypatch):
 def test_progress_in_words():
     assert sentence(Progress(3, 40, 150.0, "kdv, flow")) == "3 of 40 fits, about 2.5 min left: kdv, flow"
     assert sentence(Progress(0, 40, None, "kdv, flow")) == "0 of 40 fits: kdv, flow"
+
+
+def test_fits_that_failed_are_an_exit_code(typed, burgers, tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        "hiddenphysics.reproduction.runner.perform", lambda task: failure("the worker process ended")
+    )
+    words = ("burgers", "--smoke", "--workers", 0, "--data", burgers, "--folder", tmp_path)
+    for _ in range(2):
+        answer = typed(*words, "-q")
+        assert answer.exit_code == 9
+        assert "fits failed; the report says why. Try those again with --retry." in answer.stderr
+    assert (tmp_path / "report.html").exists()
+
+
+def test_a_second_process_in_one_folder_is_told(typed, burgers, tmp_path):
+    with Checkpoint(tmp_path).held():
+        answer = typed("burgers", "--smoke", "--workers", 0, "--data", burgers, "--folder", tmp_path, "-q")
+    assert answer.exit_code == 8
+    assert "Another process is at work in" in answer.stderr
+
+
+def test_a_report_of_what_is_done_may_be_written_meanwhile(typed, burgers, tmp_path):
+    with Checkpoint(tmp_path).held():
+        answer = typed("burgers", "--smoke", "--data", burgers, "--folder", tmp_path, "--report", "-q")
+    assert answer.exit_code == 0, answer.output
+
+
+def test_rows_without_a_value_are_made_again(typed, burgers, tmp_path, monkeypatch):
+    """They were KeyErrors and TypeErrors in the report."""
+    fitted = {"estimate": 1.0, "std": None, "interval95": [None, None]}
+    row = {"status": "converged", "explanation": "", "parameters": {"a": fitted, "b": fitted}, "seconds": 1.0}
+    row["equation"] = "u_t = 0"
+    monkeypatch.setattr("hiddenphysics.reproduction.runner.perform", lambda task: dict(row))
+    words = ("burgers", "--smoke", "--workers", 0, "--data", burgers, "--folder", tmp_path, "-q")
+    assert typed(*words).exit_code == 0
+    file = tmp_path / "fits.jsonl"
+    rows = [
+        {k: v for k, v in json.loads(line).items() if k != "sum"} for line in file.read_text().splitlines()
+    ]
+    for k, name in enumerate(("status", "parameters", "digest", "key")):
+        rows[2 * k % len(rows)][name] = 7
+        rows[(2 * k + 1) % len(rows)].pop(name)
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows) + "\xff\xfe\n")
+    assert typed(*words).exit_code == 0
+    assert len(Checkpoint(tmp_path).read()) == len(rows)

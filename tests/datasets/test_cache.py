@@ -1,5 +1,6 @@
 """The cache: made once, whole or absent, remade when damaged."""
 
+import errno
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ import xarray as xr
 
 from hiddenphysics import datasets
 from hiddenphysics.datasets import DATASETS, Recipe, cache
-from hiddenphysics.errors import DataError
+from hiddenphysics.errors import DataError, WriteError
 from tests.datasets.small import add_for_a_while
 
 
@@ -41,7 +42,7 @@ def test_made_once_then_read(counted, tmp_path):
     assert list(tmp_path.iterdir()) == [datasets.path("small", folder=tmp_path)]
 
 
-@pytest.mark.parametrize("damage", ["cut", "zeros", "text", "other"])
+@pytest.mark.parametrize("damage", ["cut", "zeros", "flipped", "text", "other"])
 def test_a_damaged_file_is_made_again(counted, tmp_path, damage):
     whole = datasets.load("small", folder=tmp_path)
     file = datasets.path("small", folder=tmp_path)
@@ -51,6 +52,8 @@ def test_a_damaged_file_is_made_again(counted, tmp_path, damage):
     elif damage == "zeros":
         place = len(content) // 2
         content[place : place + 200] = bytes(200)
+    elif damage == "flipped":
+        content[len(content) // 3] ^= 1
     elif damage == "text":
         content = bytearray(b"no such thing")
     if damage == "other":
@@ -62,11 +65,11 @@ def test_a_damaged_file_is_made_again(counted, tmp_path, damage):
 
 
 def test_a_failed_run_leaves_nothing_behind(counted, tmp_path, monkeypatch):
-    def fail(*args, **kwargs):
-        raise OSError("disk full")
+    def fail(*args):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
-    with pytest.raises(DataError, match=r"could not be written to .*disk full.*folder="):
+    monkeypatch.setattr("os.write", fail)
+    with pytest.raises(WriteError, match=r"was not written: the disk is full\. .*Free some space"):
         datasets.load("small", folder=tmp_path)
     assert list(tmp_path.iterdir()) == []
 

@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from hiddenphysics import datasets
 from hiddenphysics.datasets import cylinder_wake
-from hiddenphysics.errors import DataError
+from hiddenphysics.errors import DataError, WriteError
 from hiddenphysics.simulate.cylinder import open_recording
 from hiddenphysics.snapshots import read
 from tests.datasets.small import NAME, PLAN, register
@@ -66,7 +66,7 @@ def test_a_full_disk_is_a_sentence(folder, tmp_path, monkeypatch):
         raise OSError("disk full")
 
     monkeypatch.setattr(cylinder_wake, "run", fail)
-    with pytest.raises(DataError, match=r"could not be written to .*disk full.*What is done is kept"):
+    with pytest.raises(WriteError, match=r"could not be written to .*disk full.*What is done is kept"):
         datasets.make(NAME, folder=tmp_path)
 
 

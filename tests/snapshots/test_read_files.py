@@ -56,7 +56,7 @@ def test_text_with_complex_field_and_other_names(tmp_path: Path) -> None:
     [
         (r"bad.csv: There is no time t .*found: a \(2,\), x \(2,\) and u \(2,\)", "a,x,u\n0,1,2\n0,2,3\n"),
         (r"bad.csv: There is no coordinate x", "t,u\n0,1\n0,2\n"),
-        (r"bad.csv: the first line holds numbers \(0, 1, 2\)", "0,1,2\n0,2,3\n"),
+        (r"bad.csv: the first line holds numbers \(0, 1 and 2\)", "0,1,2\n0,2,3\n"),
         (r"bad.csv: the table has the columns t, x and u but no rows", "t,x,u\n"),
         (r"bad.csv: the first line must give every column a name", "t,x,x\n0,1,2\n"),
         (r"bad.csv: the first line must give every column a name", "t,x,\n0,1,2\n"),

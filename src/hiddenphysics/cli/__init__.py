@@ -1,6 +1,45 @@
 """The command line: thin, quick to answer `--help`, JAX loaded only when there is something to compute."""
 
-from hiddenphysics.cli.app import app, main
-from hiddenphysics.cli.arguments import spread
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hiddenphysics.cli.arguments import spread
+    from hiddenphysics.cli.commands import app
 
 __all__ = ["app", "main", "spread"]
+
+_MODULES = {"app": "commands", "spread": "arguments"}
+
+
+def main() -> None:
+    """Run the command line; Ctrl-C, also during the imports, and a full disk behind stdout end in a sentence."""
+    try:
+        from hiddenphysics.cli.arguments import spread
+        from hiddenphysics.cli.commands import app
+
+        try:
+            app(args=spread(sys.argv[1:]))
+        finally:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        _end("interrupted", 130)
+    except OSError as problem:
+        _end(f"error: what is printed could not be written: {problem.strerror}.", 8)
+
+
+def _end(sentence: str, code: int) -> None:
+    """Leave at once: Python would try to print what cannot be printed once more."""
+    print(sentence, file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when used, so that Ctrl-C during an import is heard by `main`.
+    if name in _MODULES:
+        return getattr(import_module(f"hiddenphysics.cli.{_MODULES[name]}"), name)
+    raise AttributeError(f"module 'hiddenphysics.cli' has no attribute {name!r}")

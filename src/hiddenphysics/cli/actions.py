@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import typer
 
-from hiddenphysics.cli.arguments import names_by_name, numbers_by_name, refuse_to_overwrite, seconds_of
+from hiddenphysics.cli.arguments import check_output, names_by_name, numbers_by_name, seconds_of
 from hiddenphysics.cli.terminal import DOUBTFUL, stages
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.writer import in_memory, write_file
 
 if TYPE_CHECKING:
     from hiddenphysics.result import Result
@@ -50,9 +51,9 @@ class Output:
     force: bool
     quiet: bool
 
-    def check(self) -> None:
-        """Refuse to overwrite before the work, not after it."""
-        refuse_to_overwrite(self.plot, self.save, force=self.force)
+    def check(self, *others: Path | None) -> None:
+        """Refuse what may not be written before the work, not after it."""
+        check_output(self.plot, self.save, *others, force=self.force)
 
     def write(self, result: Result) -> None:
         """Print the result and write what was asked for; a doubtful status ends in its own exit code."""
@@ -126,7 +127,7 @@ def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:
 
 def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_limit: str | None) -> None:
     """Make 140 points of Burgers' equation and identify it."""
-    output.check()
+    output.check(csv)
     limit = seconds_of(time_limit)
     with stages(output.quiet, timed=False) as say:
         say("solving Burgers' equation exactly")
@@ -135,7 +136,8 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_lim
         recording = burgers_recording()
         snapshots = two_snapshots(recording, noise, seed)
         if csv is not None:
-            _write_table(snapshots, csv, output.force)
+            table = snapshots.to_table().to_csv(index=False)
+            write_file(csv, table.encode(), overwrite=output.force)
         say("loading JAX")
         from hiddenphysics.identification import identify
 
@@ -145,17 +147,11 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_lim
     output.write(result.with_recording(recording))
 
 
-def _write_table(snapshots: Snapshots, path: Path, force: bool) -> None:
-    refuse_to_overwrite(path, force=force)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    snapshots.to_table().to_csv(path, index=False)
-
-
 def simulate_file(
     file: Path, run: Run, plot: Path | None, save: Path | None, *, force: bool, quiet: bool
 ) -> None:
     """Load a result, move it on, write the trajectory and its picture."""
-    refuse_to_overwrite(plot, save, force=force)
+    check_output(plot, save, force=force)
     with stages(quiet) as say:
         say("loading the result")
         from hiddenphysics.result import load, plot_trajectory, write_figure
@@ -172,7 +168,7 @@ def simulate_file(
             np.linspace(start, run.until, run.frames), points=run.points, draws=run.draws, seed=run.seed
         )
         if save is not None:
-            trajectory.to_netcdf(save, engine="h5netcdf")
+            write_file(save, in_memory(trajectory), overwrite=force)
         if plot is not None:
             write_figure(plot_trajectory(result, trajectory), plot, overwrite=force)
     typer.echo(result.identified())

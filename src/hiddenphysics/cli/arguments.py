@@ -1,4 +1,4 @@
-"""How a command line is read: options with several values, ``name=value``, and files that must not be overwritten."""
+"""How a command line is read: options with several values, ``name=value``, and files that may be written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hiddenphysics.errors import DataError, EquationError, ModelError
+from hiddenphysics.writer import check_target
 
 VARIADIC = ("--times", "--points")
 """Options that take several values at once: ``--times 2.0 2.1``, ``--points 71 69``."""
@@ -80,8 +81,18 @@ def seconds_of(duration: str | None) -> float | None:
         ) from None
 
 
-def refuse_to_overwrite(*paths: Path | None, force: bool) -> None:
-    """Refuse files that exist, before the work and not after it, unless --force was typed; None is no file."""
-    for path in paths:
-        if path is not None and path.exists() and not force:
-            raise DataError(f"{path} exists and is not overwritten. Choose another name, or add --force.")
+def check_output(plot: Path | None, *files: Path | None, force: bool) -> None:
+    """Refuse what may not be written, before the work and not after it; None is no file.
+
+    `plot` is a picture. Only --force lets an existing file be replaced.
+    """
+    if plot is not None:
+        from hiddenphysics.result import check_picture
+
+        check_picture(plot, overwrite=force)
+    for path in files:
+        if path is not None:
+            check_target(path, overwrite=force)
+    named = [path.resolve() for path in (plot, *files) if path is not None]
+    if len(set(named)) < len(named):
+        raise DataError(f"Two outputs were given one name, {named[0]}. Choose another name for one of them.")

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from hiddenphysics.cli.arguments import refuse_to_overwrite
+from hiddenphysics.cli.arguments import check_output
 from hiddenphysics.cli.terminal import INTERRUPTED, progress_bar, sentences
 
 app = typer.Typer(
@@ -71,10 +71,9 @@ def extract(
     with sentences():
         from hiddenphysics import datasets
 
-        refuse_to_overwrite(file, force=force)
-        datasets.cut_extract(
-            _recording(folder), file, snapshots=snapshots, first=first, points=points, seed=seed
-        )
+        check_output(None, file, force=force)
+        cut = {"snapshots": snapshots, "first": first, "points": points, "seed": seed}
+        datasets.cut_extract(_recording(folder), file, overwrite=force, **cut)
         typer.echo(file)
 
 
@@ -91,6 +90,7 @@ def picture(
         from hiddenphysics import datasets
         from hiddenphysics.result import write_figure
 
+        check_output(file, force=force)
         write_figure(datasets.plot_vorticity(_recording(folder)), file, overwrite=force)
         typer.echo(file)
 

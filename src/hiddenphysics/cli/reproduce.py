@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hiddenphysics.cli.terminal import INTERRUPTED, stages
+from hiddenphysics.cli.terminal import FAILED, INTERRUPTED, stages
 from hiddenphysics.errors import DataError
 
 if TYPE_CHECKING:
@@ -74,6 +74,12 @@ def reproduce_studies(
         typer.echo(f"interrupted. What is done is kept; go on with: {again}", err=True)
         raise typer.Exit(INTERRUPTED) from None
     typer.echo(page)
+    if outcome.failed:
+        typer.echo(
+            f"{outcome.failed} of {len(outcome.rows)} fits failed; the report says why. Try those again with --retry.",
+            err=True,
+        )
+        raise typer.Exit(FAILED)
 
 
 def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:

@@ -8,14 +8,25 @@ from contextlib import contextmanager
 
 import typer
 
-from hiddenphysics.errors import DataError, EquationError, HiddenPhysicsError, MissingExtraError, ModelError
+from hiddenphysics.errors import (
+    DataError,
+    EquationError,
+    HiddenPhysicsError,
+    MissingExtraError,
+    ModelError,
+    WriteError,
+)
 
-OK, UNEXPECTED, USAGE, EQUATION, DATA, MODEL, EXTRA, DOUBTFUL, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 7, 130
+OK, UNEXPECTED, USAGE, EQUATION, DATA, MODEL, EXTRA, DOUBTFUL, UNWRITTEN, FAILED, INTERRUPTED = (
+    *range(10),
+    130,
+)
 
 EXIT_CODES = """
 Exit codes: 0 identified; 2 the command was typed wrongly; 3 the equation was not understood;
 4 the data cannot be used; 5 model, kernel or option do not fit equation and data; 6 an optional package is missing;
-7 an answer was printed, but its status is not "converged"; 130 interrupted.
+7 an answer was printed, but its status is not "converged"; 8 a file, or what is printed, could not be written;
+9 of the fits of a reproduction some failed; 130 interrupted.
 """
 
 _CODES: dict[type[HiddenPhysicsError], int] = {
@@ -23,17 +34,27 @@ _CODES: dict[type[HiddenPhysicsError], int] = {
     DataError: DATA,
     ModelError: MODEL,
     MissingExtraError: EXTRA,
+    WriteError: UNWRITTEN,
 }
 
 
 @contextmanager
 def sentences() -> Iterator[None]:
-    """Turn the library's errors into their message on stderr and an exit code; other errors stay tracebacks."""
+    """Turn errors of this library and of disks into a sentence and an exit code; other errors stay tracebacks."""
     try:
         yield
     except HiddenPhysicsError as error:
         typer.echo(f"error: {error}", err=True)
         raise typer.Exit(_CODES.get(type(error), UNEXPECTED)) from None
+    except BrokenPipeError:
+        raise  # the reader of a pipe has seen enough, which needs no words
+    except OSError as problem:
+        place = f"{problem.filename}: " if problem.filename else "what is printed could not be written: "
+        typer.echo(
+            f"error: {place}{problem.strerror or problem}. Free some space, or choose another place.",
+            err=True,
+        )
+        raise typer.Exit(UNWRITTEN) from None
     except KeyboardInterrupt:
         typer.echo("interrupted", err=True)
         raise typer.Exit(INTERRUPTED) from None

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hiddenphysics.datasets.recipe import Entry, Progress
-from hiddenphysics.errors import DataError
+from hiddenphysics.errors import DataError, WriteError
+from hiddenphysics.loader import read_archive
 from hiddenphysics.result import load_figure_class
 from hiddenphysics.simulate.cylinder import (
     CHECKPOINT,
@@ -78,7 +79,7 @@ class CylinderRecording(Entry):
         try:
             run(folder, self.plan, lambda done, message: progress(done))
         except OSError as problem:
-            raise DataError(
+            raise WriteError(
                 f"The run could not be written to {folder}: {problem}. What is done is kept: free some space and make "
                 f"{name!r} again, or name another place: folder=..."
             ) from problem
@@ -124,11 +125,11 @@ class CylinderExtract(Entry):
         """Return the fields over (t, point), with the coordinates x and y of each point."""
         import xarray as xr
 
-        with np.load(self.file, allow_pickle=False) as archive:
-            fields = {field: (("t", "point"), archive[field]) for field in FIELDS}
-            # Kept in single precision; the nodes lie at multiples of 0.02.
-            points = {axis: ("point", np.round(archive[axis].astype(np.float64), 6)) for axis in ("x", "y")}
-            return xr.Dataset(fields, {"t": archive["time"]} | points, self.attributes(name))
+        archive = read_archive(self.file)
+        fields = {field: (("t", "point"), archive[field]) for field in FIELDS}
+        # Kept in single precision; the nodes lie at multiples of 0.02.
+        points = {axis: ("point", np.round(archive[axis].astype(np.float64), 6)) for axis in ("x", "y")}
+        return xr.Dataset(fields, {"t": archive["time"]} | points, self.attributes(name))
 
 
 def recording_of(plan: RunPlan, stage: str, summary: str) -> CylinderRecording:
@@ -140,9 +141,9 @@ def _truth(plan: RunPlan) -> dict[str, float]:
     return {"lambda_1": 1.0, "lambda_2": 1 / plan.flow.reynolds}
 
 
-def cut_extract(recording: Path, file: Path, **cut: int) -> None:
+def cut_extract(recording: Path, file: Path, *, overwrite: bool = False, **cut: int) -> None:
     """Write an extract of a recording (`path("cylinder")`); by default the one that ships, byte for byte."""
-    extract(open_recording(recording), file, **(CUT | cut))
+    extract(open_recording(recording), file, overwrite=overwrite, **(CUT | cut))
 
 
 def plot_vorticity(recording: Path) -> Figure:

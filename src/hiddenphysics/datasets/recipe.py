@@ -7,8 +7,8 @@ kept as one netCDF file, which is whole or absent.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from hiddenphysics.errors import DataError
+from hiddenphysics.loader import unseal
+from hiddenphysics.writer import in_memory, sealed, write_file
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -27,7 +29,7 @@ Build = Callable[[Progress], "xr.Dataset"]
 """Makes the fields of a data set, and reports how far it is."""
 
 ENGINE: Final = "h5netcdf"
-"""What xarray reads and writes netCDF with: required by the package, so that every user has it."""
+"""What xarray reads netCDF with: required by the package, so that every user has it."""
 
 
 @dataclass(frozen=True)
@@ -113,14 +115,9 @@ class Recipe(Entry):
         file = self.path(name, place)
         fields = self.build(progress)
         fields.attrs = self.attributes(name)
-        try:
-            _write(fields, file)
-        except OSError as problem:
-            raise DataError(
-                f"The data set {name!r} was made, but could not be written to {file.parent}: {problem}. Free "
-                "some space there, or name another place: folder=..."
-            ) from problem
-        return file
+        # Chunk by chunk, so that a part can be read; the seal tells of damage.
+        encoding = {str(name): {"zlib": True, "complevel": 1} for name in fields.variables}
+        return write_file(file, sealed(in_memory(fields, encoding)), overwrite=True)
 
     def load(self, name: str, place: Path, progress: Progress) -> xr.Dataset:
         """Read the file, into memory; make it first when it is absent, damaged or of another recipe."""
@@ -139,21 +136,11 @@ class Recipe(Entry):
         import xarray as xr
 
         file = self.path(name, place)
-        if not file.is_file():
-            return None
         try:
-            data = xr.load_dataset(file, engine=ENGINE)
-        except (OSError, ValueError, KeyError, RuntimeError):
+            under = unseal(file) if file.is_file() else None
+        except (DataError, OSError):
             return None
+        if under is None:
+            return None
+        data = xr.load_dataset(io.BytesIO(under.content), engine=ENGINE)
         return data if data.attrs.get("recipe") == self.digest(name) else None
-
-
-def _write(fields: xr.Dataset, file: Path) -> None:
-    """Write beside the file's place, then rename: a reader sees the whole file or none."""
-    # Checksums, so that damage is noticed when the file is read.
-    encoding = {str(name): {"zlib": True, "complevel": 1, "fletcher32": True} for name in fields.variables}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=f"{file.stem}-", dir=file.parent) as scratch:
-        partial = Path(scratch) / file.name
-        fields.to_netcdf(partial, engine=ENGINE, encoding=encoding)
-        partial.replace(file)

@@ -143,6 +143,14 @@ class Model(ABC):
     ) -> Any:
         """Return what `pack` has packed, given the question and the learned numbers."""
 
+    def check(  # noqa: B027  # a model that brings none is guarded by the loader alone
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
+    ) -> None:
+        """Refuse with a `DataError` what `pack` never makes of a fit whose numbers can be used.
+
+        Asked before `unpack` where the data come from a file, which may be damaged or somebody else's.
+        """
+
 
 MODELS: Registry[Model] = Registry("model", ModelError)
 """Models by the name a user types; a new one is one file and one line."""

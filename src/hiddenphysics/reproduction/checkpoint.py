@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
+
+from hiddenphysics.loader import Mismatch, listing, mapping, number, optional, record, text
+from hiddenphysics.writer import Journal
 
 FILE = "fits.jsonl"
 
@@ -29,38 +31,53 @@ class Checkpoint:
     Parameters
     ----------
     folder
-        Made when it is not there.
+        Made when the first fit is written.
     """
 
     def __init__(self, folder: Path) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._path = folder / FILE
-        self._end_broken_line()
+        self._journal = Journal(folder / FILE)
 
     def read(self) -> dict[str, Row]:
-        """Return the fits by key, the last where a key occurs twice; lines that a kill cut short are passed over."""
-        rows: dict[str, Row] = {}
-        if self._path.exists():
-            for line in self._path.read_text(encoding="utf-8").splitlines():
-                try:
-                    row = json.loads(line)
-                except json.JSONDecodeError:
-                    continue
-                if isinstance(row, dict) and "key" in row:
-                    rows[row["key"]] = row
-        return rows
+        """Return the fits by key, the last where a key occurs twice.
+
+        What a kill has cut short, or was changed since, is passed over: those fits are made again.
+        """
+        return {row["key"]: row for row in self._journal.read() if _is_row(row)}
+
+    def held(self) -> AbstractContextManager[None]:
+        """Keep other processes from writing here."""
+        return self._journal.held()
 
     def append(self, row: Row) -> None:
         """Write a fit, and see it on the disk."""
-        with self._path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        self._journal.append(row)
 
-    def _end_broken_line(self) -> None:
-        """End a last line that was cut short, so that the next fit begins its own."""
-        if self._path.exists() and self._path.stat().st_size:
-            with self._path.open("rb+") as file:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    file.write(b"\n")
+
+def _is_row(row: Row) -> bool:
+    """Whether everything that a report looks at is there, and of its kind."""
+    estimate = record(
+        {"estimate": number, "std": optional(number), "interval95": listing(optional(number), length=2)}
+    )
+    curve = record(
+        {"t": number, "axes": listing(listing(number)), "mean": listing(number), "std": listing(number)}
+    )
+    try:
+        record(
+            {
+                "key": text,
+                "digest": text,
+                "status": text,
+                "explanation": text,
+                "parameters": mapping(estimate),
+                "seconds": number,
+            },
+            {
+                "end": mapping(number),
+                "bounds": mapping(optional(number)),
+                "curves": mapping(listing(curve)),
+                "equation": text,
+            },
+        )(row, "row")
+    except Mismatch:
+        return False
+    return True

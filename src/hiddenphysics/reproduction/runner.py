@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -33,6 +34,11 @@ class Outcome:
 
     plan: Plan
     rows: dict[str, Row]
+
+    @property
+    def failed(self) -> int:
+        """How many fits have no answer."""
+        return sum(row["status"] == FAILED for row in self.rows.values())
 
 
 def run(
@@ -67,27 +73,29 @@ def run(
     fit
         Whether to run what is left, or to return what is there.
     """
-    plan = Plan(tuple(studies), Library(data, datasets))
     checkpoint = Checkpoint(folder)
-    digests = _Digests(plan)
-    kept = checkpoint.read()
-    rows = {u.key: kept[u.key] for u in plan.units if _usable(kept.get(u.key), digests.of(u), retry)}
-    waiting = [unit for unit in plan.units if fit and unit.key not in rows]
-    clock = _Clock(plan, rows, workers)
-    tell = progress or (lambda progress: None)
-    idle = "nothing left to fit" if fit else "nothing is fitted"
-    tell(clock.read(_words(waiting[0]) if waiting else idle))
+    # Who only reads may do so while another process fits.
+    with checkpoint.held() if fit else nullcontext():
+        plan = Plan(tuple(studies), Library(data, datasets))
+        digests = _Digests(plan)
+        kept = checkpoint.read()
+        rows = {u.key: kept[u.key] for u in plan.units if _usable(kept.get(u.key), digests.of(u), retry)}
+        waiting = [unit for unit in plan.units if fit and unit.key not in rows]
+        clock = _Clock(plan, rows, workers)
+        tell = progress or (lambda progress: None)
+        idle = "nothing left to fit" if fit else "nothing is fitted"
+        tell(clock.read(_words(waiting[0]) if waiting else idle))
 
-    def task(unit: Unit) -> FitJob:
-        return plan.task(unit, _end_before(unit, rows))
+        def task(unit: Unit) -> FitJob:
+            return plan.task(unit, _end_before(unit, rows))
 
-    for unit, fit_row in _fits(waiting, task, workers, scheduler):
-        row = {"key": unit.key, "digest": digests.of(unit)} | fit_row
-        checkpoint.append(row)
-        rows[unit.key] = row
-        clock.count(unit, row)
-        tell(clock.read(_words(unit)))
-    return Outcome(plan, rows)
+        for unit, fit_row in _fits(waiting, task, workers, scheduler):
+            row = {"key": unit.key, "digest": digests.of(unit)} | fit_row
+            checkpoint.append(row)
+            rows[unit.key] = row
+            clock.count(unit, row)
+            tell(clock.read(_words(unit)))
+        return Outcome(plan, rows)
 
 
 def _fits(

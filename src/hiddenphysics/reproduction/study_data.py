@@ -70,7 +70,9 @@ class Library:
         try:
             return self._named(study, name)
         except DataError:
-            if name != study.data or study.fallback is None:
+            # Others stand in for a recording that was not made, not for one that is damaged.
+            made = datasets.path(name, folder=self.folder).exists()
+            if made or name != study.data or study.fallback is None:
                 raise
             return self._named(study, study.fallback)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hiddenphysics.result.files import Packed, load, pack, unpack
     from hiddenphysics.result.pictures import (
+        check_picture,
         load_figure_class,
         plot_result,
         plot_snapshot,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "files": ("Packed", "load", "pack", "unpack"),
     "pictures": (
+        "check_picture",
         "load_figure_class",
         "plot_result",
         "plot_snapshot",
@@ -33,6 +35,7 @@ __all__ = [
     "Estimate",
     "Packed",
     "Result",
+    "check_picture",
     "load",
     "load_figure_class",
     "pack",

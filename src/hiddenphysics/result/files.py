@@ -1,9 +1,15 @@
-"""Results on disk: netCDF for arrays, JSON in one attribute for the rest, nothing that runs when it is read."""
+"""Results on disk: netCDF for everybody, sealed for us; nothing that runs when it is read.
+
+Behind the netCDF stands what this package reads itself: the description as JSON and where the arrays lie, under one
+checksum with all the rest. So a file of ours is loaded without a library that damaged bytes could crash.
+"""
 
 from __future__ import annotations
 
+import io
 import json
-import os
+import math
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,16 +18,30 @@ import numpy as np
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.learning import Status
+from hiddenphysics.loader import (
+    Trial,
+    Unsealed,
+    check_regular,
+    integer,
+    listing,
+    mapping,
+    plain_data,
+    record,
+    text,
+    unseal,
+)
 from hiddenphysics.models import MODELS, Arrays, Question
+from hiddenphysics.result.description import FORMAT, check_description, check_numbers
 from hiddenphysics.result.result import Result
 from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.writer import check_target, in_memory, sealed, write_file
 
-FORMAT = 4
-READABLE = (3, 4)
-"""Format 3 also repeated the verdict and the kernels among what the flow has learned; nobody needs them there."""
 ATTRIBUTE = "hiddenphysics"
 LEARNED = "learned "
 """What the names of arrays begin with that hold the posterior of the fields."""
+PLAIN_TYPE = re.compile(r"[<>|][biufc]\d{1,2}")
+"""Types of arrays: plain numbers, as NumPy writes them."""
+HOW = "Results are written by result.save(...) or identify … --save fit.nc."
 
 
 class Packed(NamedTuple):
@@ -53,62 +73,116 @@ def pack(result: Result) -> Packed:
     return Packed(_describe(result) | {"learned": plain}, columns, result.covariance, learned)
 
 
-def unpack(packed: Packed) -> Result:
-    """Return what `pack` has packed, in any process."""
+def unpack(packed: Packed, *, check: bool = False) -> Result:
+    """Return what `pack` has packed, in any process; what comes from a file is to be checked first."""
     told, columns, covariance, learned = packed
-    return _rebuild(told, read(columns), covariance, learned)
+    return _rebuild(told, read(columns), covariance, learned, check)
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
     """Write a result; an existing file is kept unless ``overwrite``, and a broken write never replaces one."""
     import xarray as xr
 
-    if path.exists() and not overwrite:
-        raise DataError(
-            f"{path} exists and is not overwritten. Choose another name, or say so: overwrite=True, --force."
-        )
+    check_target(path, overwrite=overwrite)
     packed = pack(result)
     arrays: dict[str, Any] = {name: ("point", values) for name, values in packed.columns.items()}
     for number, (name, values) in enumerate(packed.learned.items()):
         arrays[LEARNED + name] = ([f"axis_{number}_{axis}" for axis in range(values.ndim)], values)
     arrays["covariance"] = (("unknown", "unknown_"), packed.covariance)
-    dataset = xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(packed.told)})
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        dataset.to_netcdf(partial, engine="h5netcdf")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
-    return path
+    content = in_memory(xr.Dataset(arrays, attrs={ATTRIBUTE: json.dumps(packed.told)}))
+    note = {"told": packed.told, "arrays": _places(content, list(arrays))}
+    return write_file(path, sealed(content, json.dumps(note).encode()), overwrite=overwrite)
 
 
 def load(path: str | Path) -> Result:
-    """Read a result that `Result.save` wrote."""
-    import xarray as xr
-
-    path = Path(path)
+    """Read a result that `Result.save` wrote; whatever is wrong with the file is a `DataError`."""
+    path = Path(path).expanduser()
     if not path.exists():
-        raise DataError(
-            f"There is no file {path}. Results are written by result.save(...) or identify … --save fit.nc."
-        )
+        raise DataError(f"There is no file {path}. {HOW}")
+    check_regular(path)
     try:
-        with xr.open_dataset(path, engine="h5netcdf") as opened:
-            dataset = opened.load()
-        told = json.loads(dataset.attrs[ATTRIBUTE])
-    except (OSError, KeyError, ValueError) as problem:
+        under = unseal(path)
+        told, arrays = _earlier(path) if under is None else _ours(under)
+        check_description(told)
+        names = ("t", *told["coordinates"], *told["columns"])
+        columns = {name: arrays[name] for name in names}
+        learned = {n.removeprefix(LEARNED): a for n, a in arrays.items() if n.startswith(LEARNED)}
+        check_numbers(told, columns, arrays["covariance"])
+        packed = Packed(told, columns, arrays["covariance"], learned)
+        # Of a fit whose numbers are not to be used, they may be missing.
+        return unpack(packed, check=not Status(told["status"]).is_bad)
+    except DataError as problem:
+        raise DataError(str(problem) if str(path) in str(problem) else f"{path}: {problem}") from problem
+    # What an earlier version wrote bears no checksum, and what somebody forged may bear one: then nothing is certain.
+    except Exception as problem:
         raise DataError(
-            f"{path} holds no result of this library (netCDF with an attribute {ATTRIBUTE!r} is needed). "
-            "Results are written by result.save(...) or identify … --save fit.nc."
+            f"{path} holds no result that can be used ({type(problem).__name__}: {problem!s:.200}). {HOW}"
         ) from problem
-    if told["format"] not in READABLE:
-        known = " and ".join(map(str, READABLE))
-        raise DataError(f"{path} has format {told['format']}; this version reads {known}. Identify again.")
-    columns = {name: dataset[name].to_numpy() for name in ("t", *told["coordinates"], *told["columns"])}
-    learned = {
-        str(n).removeprefix(LEARNED): dataset[n].to_numpy() for n in dataset if str(n).startswith(LEARNED)
-    }
-    return unpack(Packed(told, columns, dataset["covariance"].to_numpy(), learned))
+
+
+# ---- how arrays lie in a file --------------------
+
+
+def _places(content: bytes, names: list[str]) -> list[dict[str, Any]]:
+    """Return where HDF5 has put the values of every array: name, type, shape, first byte."""
+    import h5py
+
+    with h5py.File(io.BytesIO(content), "r") as file:
+        return [
+            {
+                "name": name,
+                "type": file[name].dtype.str,
+                "shape": list(file[name].shape),
+                "offset": file[name].id.get_offset() or 0,  # none where there are no values
+            }
+            for name in names
+        ]
+
+
+def _ours(under: Unsealed) -> tuple[dict[str, Any], Arrays]:
+    """Return description and arrays of a sealed file."""
+    note = plain_data(under.note, "its description")
+    place = record({"name": text, "type": text, "shape": listing(integer), "offset": integer})
+    record({"told": mapping(lambda value, place: None), "arrays": listing(place)})(note, "the file")
+    return note["told"], {one["name"]: _array(under.content, **one) for one in note["arrays"]}
+
+
+def _array(content: memoryview, name: str, type: str, shape: list[int], offset: int) -> np.ndarray:  # noqa: A002
+    if not PLAIN_TYPE.fullmatch(type):
+        raise DataError(f"the array {name:.60} is of type {type:.60}; plain numbers are needed.")
+    dtype, count = np.dtype(type), math.prod(shape)
+    if offset + count * dtype.itemsize > len(content):
+        raise DataError(f"the array {name:.60} of shape {shape!s:.60} is larger than the file.")
+    return np.frombuffer(content, dtype, count, offset).reshape(shape).copy()
+
+
+def _earlier(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """Return description and arrays of a file of an earlier version, which HDF5 has to read; tried elsewhere first."""
+    with path.open("rb") as file:
+        if file.read(4) != b"\x89HDF":
+            raise DataError(f"{path} holds no result of this library. {HOW}")
+    with Trial(path) as trial:
+        import h5py
+
+        trial.check()
+    with h5py.File(path, "r") as file:
+        if ATTRIBUTE not in file.attrs:
+            raise DataError(
+                f"{path} holds no result of this library (an attribute {ATTRIBUTE!r} is needed). {HOW}"
+            )
+        told = plain_data(file.attrs[ATTRIBUTE], "its description")
+        if isinstance(told, dict) and told.get("format") == FORMAT:
+            raise DataError(f"{path} has lost its seal: it was changed after it had been written. {HOW}")
+        mapping(lambda value, place: None)(told, "the description")
+        variables = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
+        return told, {
+            n: np.asarray(v)
+            for n, v in variables.items()
+            if v.dtype.kind in "biufc" and "NAME" not in v.attrs
+        }
+
+
+# ---- plain data --------------------
 
 
 def _describe(result: Result) -> dict[str, Any]:
@@ -134,7 +208,9 @@ def _describe(result: Result) -> dict[str, Any]:
     }
 
 
-def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays) -> Result:
+def _rebuild(
+    told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays, check: bool
+) -> Result:
     equation = Equation.parse(
         told["text"],
         fields=told["fields"],
@@ -142,19 +218,22 @@ def _rebuild(told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray,
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
     )
-    values: dict[str, float] = told["values"]
+    values = {name: float(value) for name, value in told["values"].items()}
+    model, question = MODELS[told["model"]], Question(equation, snapshots)
+    if check:
+        model.check(question, values, told["learned"], arrays)
     return Result(
         equation=equation,
         snapshots=snapshots,
         values=values,
         covariance=covariance,
-        evidence=told["evidence"],
+        evidence=float(told["evidence"]),
         status=Status(told["status"]),
         explanation=told["explanation"],
-        jitter=told["jitter"],
+        jitter=float(told["jitter"]),
         evaluations=told["evaluations"],
         seconds=told["seconds"],
         model=told["model"],
-        learned=MODELS[told["model"]].unpack(Question(equation, snapshots), values, told["learned"], arrays),
+        learned=model.unpack(question, values, told["learned"], arrays),
         reason=told["reason"],
     )

@@ -6,6 +6,7 @@ rooms without JAX can draw, too.
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hiddenphysics.errors import DataError, MissingExtraError
+from hiddenphysics.writer import check_target, write_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,18 +61,23 @@ def plot_result(result: Result) -> Figure:
 
 def write_figure(figure: Figure, path: Path, *, overwrite: bool) -> Path:
     """Write a figure in the format of the file's ending; an existing file is kept unless ``overwrite``."""
-    if path.exists() and not overwrite:
+    check_picture(path, overwrite=overwrite)
+    picture = io.BytesIO()
+    figure.savefig(picture, format=path.suffix[1:].lower(), dpi=150)
+    return write_file(path, picture.getvalue(), overwrite=overwrite)
+
+
+def check_picture(path: Path, *, overwrite: bool) -> None:
+    """Refuse, before the work and not after it, a name without the ending of a picture, and what may not be replaced.
+
+    Without an ending one would have to be added, and another file be written than was named.
+    """
+    known = load_figure_class().Figure().canvas.get_supported_filetypes()
+    if path.suffix[1:].lower() not in known:
         raise DataError(
-            f"{path} exists and is not overwritten. Choose another name, or say so: overwrite=True, --force."
+            f"{path.name!r:.100} does not end like a picture. Use an ending such as .png, .pdf or .svg."
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        figure.savefig(path, dpi=150)
-    except ValueError as problem:
-        raise DataError(
-            f"{path.name} cannot be written: {problem}. Use an ending such as .png, .pdf or .svg."
-        ) from problem
-    return path
+    check_target(path, overwrite=overwrite)
 
 
 def _has_recording(result: Result) -> bool:

@@ -7,17 +7,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hiddenphysics.loader import cut
 from hiddenphysics.snapshots.columns import IM, RE
 
 if TYPE_CHECKING:
     from hiddenphysics.snapshots.collection import Snapshots
 
+MOST_NAMES = 40
+"""Names that a sentence lists; a file may hold a hundred thousand."""
+
 
 def names(items: Iterable[object], nothing: str = "none") -> str:
     """Join names for a sentence: ``"x, y and u"``; `nothing` when there are none."""
-    words = [str(item) for item in items]
+    words = [cut(item) for item in items]
     if not words:
         return nothing
+    if len(words) > MOST_NAMES:
+        words = [*words[:MOST_NAMES], f"{len(words) - MOST_NAMES} more"]
     if len(words) == 1:
         return words[0]
     return ", ".join(words[:-1]) + " and " + words[-1]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol, TypeAlias
@@ -17,8 +15,8 @@ from hiddenphysics.snapshots.validation import numeric
 
 Index: TypeAlias = int | slice
 
-DAMAGED = (OSError, ValueError, KeyError, IndexError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
-"""What the libraries that read files raise when a part of one is damaged or gone."""
+DAMAGED = Exception
+"""What the libraries that read files raise when a part of one is damaged or gone: anything at all."""
 
 
 class Source(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sized
 from typing import Any, Literal, TypeAlias, get_args
 
@@ -123,13 +124,14 @@ def field_names(given: Iterable[str]) -> tuple[str, ...]:
             "No field was given; a snapshot needs at least one measured field,"
             " as in Snapshot(t=2.0, x=x, u=u)."
         )
+    counts = Counter(fields)
     for name in fields:
         if name in ("t", *COORDINATES):
             raise DataError(
                 f"A field cannot be called {name}: t is time and x, y, z are coordinates."
                 " Use another name, as in u."
             )
-        if fields.count(name) > 1:
+        if counts[name] > 1:
             raise DataError(
                 f"The field {name} was given twice (a complex field h is kept as h_re and h_im)."
                 " Rename one of them."

@@ -1,6 +1,7 @@
 """The run: the same bytes whatever happens on the way, and nothing written that is not finite."""
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hiddenphysics.errors import ModelError
+from hiddenphysics.errors import DataError, ModelError, WriteError
 from hiddenphysics.simulate.cylinder import (
     Stepper,
     circle,
@@ -36,7 +37,7 @@ def contents(folder):
 
 def finished(folder):
     """Contents without what an interrupted write left beside its place."""
-    return {name: data for name, data in contents(folder).items() if not name.endswith(".new")}
+    return {name: data for name, data in contents(folder).items() if "/.hiddenphysics-" not in f"/{name}"}
 
 
 @pytest.fixture(scope="module")
@@ -97,21 +98,6 @@ def test_a_run_stopped_after_every_few_steps_still_ends_the_same(whole, tmp_path
     else:
         pytest.fail("the run makes no progress between interruptions")
     assert contents(tmp_path) == contents(whole)
-
-
-def test_an_interrupted_write_leaves_the_file_as_it_was(tmp_path):
-    path = tmp_path / "file"
-    path.write_bytes(b"as it was")
-
-    def write_half():
-        with store.whole_file(path) as file:
-            file.write(b"half of")
-            file.flush()
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_half()
-    assert path.read_bytes() == b"as it was"
 
 
 KILLED = """
@@ -237,3 +223,29 @@ def test_resampling_onto_the_same_grids_changes_nothing_and_is_exact_for_bilinea
     inside = (new[0].x >= old[0].x[0]) & (new[0].x <= old[0].x[-1])
     exact = 1 + 2 * new[0].x[inside, None] * new[0].y[None, :]
     np.testing.assert_allclose(finer[inside], exact, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["u.npy", "recording.json", "checkpoint.npz"])
+def test_a_flipped_byte_of_a_recording_is_noticed(whole, tmp_path, name):
+    folder = tmp_path / "run"
+    shutil.copytree(whole, folder)
+    open_recording(folder / "main")
+    data = bytearray((folder / "main" / name).read_bytes())
+    data[len(data) // 2] ^= 255
+    (folder / "main" / name).write_bytes(data)
+    with pytest.raises(DataError, match=r"damaged"):
+        store.read_state(folder / "main" / name) if name == "checkpoint.npz" else open_recording(
+            folder / "main"
+        )
+
+
+def test_a_second_run_in_one_folder_is_told(tmp_path):
+    run_folder = tmp_path / "run"
+
+    def second(fraction, message):
+        with pytest.raises(WriteError, match=r"Another process is at work in .*it holds plan\.json"):
+            run(run_folder, PLAN)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(run_folder, PLAN, second)

@@ -17,6 +17,7 @@ from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
@@ -132,6 +133,12 @@ class FlowModel(Model):
     ) -> LearnedFlow:
         """Return what `pack` has packed."""
         return LearnedFlow.unpack(question.equation, plain, arrays)
+
+    def check(
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
+    ) -> None:
+        """Refuse waves, numbers and shapes that do not belong together."""
+        check_packed(question.equation, plain, arrays)
 
 
 MODELS.add("flow", FlowModel())

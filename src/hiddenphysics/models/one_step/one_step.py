@@ -22,6 +22,7 @@ from hiddenphysics.learning import (
     silent,
     smoothed_snapshots,
 )
+from hiddenphysics.loader import finite, mapping, record, text
 from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
 from hiddenphysics.models.one_step.best_so_far import BestSoFar
@@ -185,6 +186,16 @@ class OneStepModel(Model):
         data = collect(step, snapshots, _state_from(snapshots, arrays))
         return Learned(Problem.of(step, kernels, data), values, snapshots, smoothed)
 
+    def check(
+        self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
+    ) -> None:
+        """Refuse kernels, states and numbers that do not belong together."""
+        _check_packed(question.snapshots, plain, arrays)
+        learned = self.unpack(question, values, plain, arrays)
+        _check_values(values, learned.problem.names, learned.problem.unknowns.prior.names)
+        for field in learned.smoothed.values():
+            _check_values(field.values, field.prior.names, field.prior.names)
+
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:
     """Refuse more or fewer snapshots than the step takes."""
@@ -203,6 +214,31 @@ def _check_count(name: str, step: OneStep, question: Question) -> None:
             f"uses exactly {word} here. Choose {word} times: --times {' '.join(some)}, or "
             f"data.at([{', '.join(some)}])."
         )
+
+
+def _check_packed(snapshots: Snapshots, plain: Mapping[str, Any], arrays: Arrays) -> None:
+    """Refuse plain data and arrays that `pack` never makes; the state is NaN where it is not needed."""
+    kernel = record({"kind": text}, {"nu": finite, "period": finite})
+    field = record({"kernel": kernel, "values": mapping(finite)})
+    record({"kernels": mapping(kernel), "smoothed": mapping(field)})(dict(plain), "what was learned")
+    if not set(plain["smoothed"]) <= set(snapshots.fields):
+        raise DataError(
+            f"Fields were smoothed that the snapshots do not have: {sorted(plain['smoothed'])!s:.100}."
+        )
+    points = sum(map(len, snapshots))
+    for name, array in arrays.items():
+        if array.shape != (points,) or array.dtype.kind != "f":
+            raise DataError(
+                f"The state {name:.60} has the shape {array.shape}; one number for each of {points} points."
+            )
+
+
+def _check_values(values: Mapping[str, float], names: Sequence[str], positive: Sequence[str]) -> None:
+    """Refuse numbers of which one is missing, or is not positive and should be."""
+    missing = [name for name in names if name not in values]
+    wrong = [name for name in positive if name in values and not 0 < values[name] < np.inf]
+    if missing or wrong:
+        raise DataError(f"The numbers lack {missing!s:.100}, or are not positive: {wrong!s:.100}.")
 
 
 def _state_arrays(problem: Problem) -> Arrays:

@@ -13,6 +13,7 @@ from hiddenphysics.reproduction.report.html_page import html_page
 from hiddenphysics.reproduction.report.markdown import markdown
 from hiddenphysics.reproduction.report.paper_figures import figures_of
 from hiddenphysics.reproduction.runner import Outcome
+from hiddenphysics.writer import write_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,7 +24,6 @@ def report(outcome: Outcome, folder: Path) -> Path:
 
     What was in the folder under these names is replaced: a report follows from the fits beside it.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     tables = tabulate(outcome)
     studies = {study.name: study for study in outcome.plan.studies}
     with style():
@@ -37,15 +37,14 @@ def report(outcome: Outcome, folder: Path) -> Path:
 
 def _pictures(figures: Mapping[str, Sequence[Figure]], folder: Path) -> dict[str, list[str]]:
     """Write every figure as PNG; return their names relative to the folder, by study."""
-    (folder / "figures").mkdir(exist_ok=True)
     names: dict[str, list[str]] = {}
     for study, drawn in figures.items():
         for k, figure in enumerate(drawn):
             name = f"figures/{study}-{k + 1}.png"
-            (folder / name).write_bytes(as_png(figure))
+            write_file(folder / name, as_png(figure), overwrite=True)
             names.setdefault(study, []).append(name)
     return names
 
 
 def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
+    write_file(path, text.encode(), overwrite=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,14 +18,26 @@ from hiddenphysics.simulate.cylinder.immersed_body import circle
 from hiddenphysics.simulate.cylinder.nesting import Fields, UniformGrid, nested_grids
 from hiddenphysics.simulate.cylinder.settings import RunPlan, Stage
 from hiddenphysics.simulate.cylinder.stepper import State, Stepper
-from hiddenphysics.simulate.cylinder.store import CHECKPOINT, RECORDING, read_state, write_json, write_state
-from hiddenphysics.simulate.cylinder.wake_recording import Recorder
+from hiddenphysics.simulate.cylinder.store import (
+    CHECKPOINT,
+    RECORDING,
+    read_json,
+    read_state,
+    write_json,
+    write_state,
+)
+from hiddenphysics.simulate.cylinder.wake_recording import Recorder, file_sums
+from hiddenphysics.writer import alone_with
 
 Progress = Callable[[float, str], None]
 """Told the finished fraction, 0 to 1, and a short message, after every step."""
 
 KICK_STRENGTH, KICK_CENTRE, KICK_WIDTH = 2.0, (1.0, 0.25), 0.25
 """The eddy of `kicked`: off the axis, so that shedding need not grow out of rounding errors."""
+
+
+PLAN = "plan.json"
+"""In the folder of a run: what it was started with; who works there holds it."""
 
 
 def silent(fraction: float, message: str) -> None:
@@ -42,13 +55,14 @@ def run(folder: Path, plan: RunPlan, progress: Progress = silent) -> Path:
     exception it raises stops the run.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    _agree_on_plan(folder / "plan.json", plan)
+    _agree_on_plan(folder / PLAN, plan)
     stages = plan.stages()
     work = [stage.steps * stage.flow.cells[0] * stage.flow.cells[1] for stage in stages]
-    for index, stage in enumerate(stages):
-        if not (folder / stage.name).exists():
-            done, share = sum(work[:index]) / sum(work), work[index] / sum(work)
-            run_stage(folder, stage, plan, _part_of(progress, done, share))
+    with alone_with(folder / PLAN):
+        for index, stage in enumerate(stages):
+            if not (folder / stage.name).exists():
+                done, share = sum(work[:index]) / sum(work), work[index] / sum(work)
+                run_stage(folder, stage, plan, _part_of(progress, done, share))
     progress(1.0, "done")
     return folder / "main"
 
@@ -59,7 +73,7 @@ def _agree_on_plan(path: Path, plan: RunPlan) -> None:
     if not path.exists():
         write_json(path, ours)
         return
-    theirs = json.loads(path.read_text(encoding="utf-8"))
+    theirs = read_json(path)
     different = sorted(name for name in ours if ours[name] != theirs.get(name))
     if different:
         raise ModelError(
@@ -87,18 +101,19 @@ def run_stage(folder: Path, stage: Stage, plan: RunPlan, progress: Progress) -> 
     progress(0.0, f"{stage.name}: preparing")
     stepper = Stepper(stage.flow, circle(stage.flow.spacing))
     fresh = not (work / CHECKPOINT).exists()
-    recorder = Recorder(work, stepper.grids[0], plan.box, stage.snapshots, fresh) if stage.snapshots else None
     state, past = _beginning(folder, stage, plan, stepper) if fresh else read_state(work / CHECKPOINT)
     forces = list(past)
-    while len(forces) < stage.steps:
-        state, force = stepper.step(state)
-        forces.append(force)
-        snapshot = len(forces) - 1 - (stage.steps - stage.snapshots)
-        if recorder and snapshot >= 0:
-            recorder.write(snapshot, state, stepper.stream)
-        if len(forces) % plan.checkpoint_every == 0 or len(forces) == stage.steps:
-            _checkpoint(work, state, forces, recorder)
-        progress(len(forces) / stage.steps, _message(stage, state, force))
+    recorder = Recorder(work, stepper.grids[0], plan.box, stage.snapshots, fresh) if stage.snapshots else None
+    with closing(recorder) if recorder else nullcontext():
+        while len(forces) < stage.steps:
+            state, force = stepper.step(state)
+            forces.append(force)
+            snapshot = len(forces) - 1 - (stage.steps - stage.snapshots)
+            if recorder and snapshot >= 0:
+                recorder.write(snapshot, state, stepper.stream)
+            if len(forces) % plan.checkpoint_every == 0 or len(forces) == stage.steps:
+                _checkpoint(work, state, forces, recorder)
+            progress(len(forces) / stage.steps, _message(stage, state, force))
     _describe(work / RECORDING, stage, recorder, state.time, np.array(forces))
     work.rename(folder / stage.name)
 
@@ -177,6 +192,7 @@ def _describe(
         "time": time[stage.steps - stage.snapshots :].tolist(),
         "x": np.round(recorder.x, 10).tolist() if recorder else [],
         "y": np.round(recorder.y, 10).tolist() if recorder else [],
+        "sums": file_sums(path.parent) if recorder else {},
         "statistics": _statistics(time, forces),
         "forces": {"time": time.tolist(), "drag": forces[:, 0].tolist(), "lift": forces[:, 1].tolist()},
     }

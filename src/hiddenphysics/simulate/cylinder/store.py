@@ -1,18 +1,20 @@
-"""What a stage leaves on the disk: files that are whole or absent, written beside their place, then renamed into it."""
+"""What a stage leaves on the disk, and what is read of it: states, descriptions."""
 
 from __future__ import annotations
 
+import io
 import json
-import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
 
+from hiddenphysics.errors import DataError
+from hiddenphysics.loader import check_regular, plain_data, read_archive
 from hiddenphysics.simulate.cylinder.stepper import State
+from hiddenphysics.writer import write_file
 
 CHECKPOINT = "checkpoint.npz"
 """In a stage's folder: the last state written down, from which the stage goes on, or another begins."""
@@ -21,35 +23,38 @@ RECORDING = "recording.json"
 """In a finished stage's folder: settings, axes of what was recorded, force history and its statistics."""
 
 
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when the block ends well, and only then."""
-    spare = path.with_name(path.name + ".new")
-    with spare.open("wb") as file:
-        yield file
-        file.flush()
-        os.fsync(file.fileno())
-    spare.replace(path)
-
-
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
     """Write JSON, refusing NaN."""
-    with whole_file(path) as file:
-        file.write((json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+    write_file(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode(), overwrite=True)
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read what `write_json` wrote."""
+    check_regular(path)
+    content = plain_data(path.read_bytes(), str(path))
+    if not isinstance(content, dict):
+        raise DataError(f"{path} holds no description of a run. Remove its folder, so that it is made anew.")
+    return content
 
 
 def write_state(path: Path, state: State, forces: Float64[np.ndarray, "S 2"]) -> None:
     """Write a state and the drag and lift of the steps that led to it, as .npz without pickles."""
     arrays = {f"omega_{k}": field for k, field in enumerate(state.omega)}
     arrays |= {f"psi_{k}": field for k, field in enumerate(state.psi)}
-    with whole_file(path) as file:
-        np.savez(file, allow_pickle=False, time=np.float64(state.time), forces=forces, **arrays)
+    archive = io.BytesIO()
+    np.savez(archive, allow_pickle=False, time=np.float64(state.time), forces=forces, **arrays)
+    write_file(path, archive.getvalue(), overwrite=True)
 
 
 def read_state(path: Path) -> tuple[State, Float64[np.ndarray, "S 2"]]:
     """Read what `write_state` wrote."""
-    with np.load(path, allow_pickle=False) as archive:
-        levels = sum(name.startswith("omega_") for name in archive.files)
+    archive = read_archive(path)
+    try:
+        levels = sum(name.startswith("omega_") for name in archive)
         omega = [archive[f"omega_{k}"] for k in range(levels)]
         psi = [archive[f"psi_{k}"] for k in range(levels)]
         return State(omega, psi, float(archive["time"])), archive["forces"]
+    except (KeyError, TypeError, ValueError) as problem:
+        raise DataError(
+            f"{path} holds no state of the flow. Remove it, so that it is made anew."
+        ) from problem

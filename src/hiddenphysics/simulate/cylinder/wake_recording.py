@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import json
+import hashlib
+import io
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,8 @@ from hiddenphysics.simulate.cylinder.differences import node_velocity
 from hiddenphysics.simulate.cylinder.nesting import UniformGrid
 from hiddenphysics.simulate.cylinder.settings import Box
 from hiddenphysics.simulate.cylinder.stepper import State
-from hiddenphysics.simulate.cylinder.store import RECORDING, whole_file
+from hiddenphysics.simulate.cylinder.store import RECORDING, read_json
+from hiddenphysics.writer import synced, write_all, write_file
 
 FIELDS = ("u", "v", "vorticity")
 """What is recorded, each in a file of its name."""
@@ -53,10 +56,29 @@ def open_recording(folder: Path) -> WakeRecording:
             f"The folder {folder} holds no finished recording: {', '.join(missing)} missing. Let the run "
             "end, then give its stage that records, such as <run>/main."
         )
-    metadata = json.loads((folder / RECORDING).read_text(encoding="utf-8"))
-    axes = {name: np.array(metadata.pop(name), dtype=np.float64) for name in ("time", "x", "y")}
-    fields = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in FIELDS}
+    metadata = read_json(folder / RECORDING)
+    again = f"It was damaged after it had been made: remove {folder}, and make it again."
+    try:
+        axes = {name: np.array(metadata.pop(name), dtype=np.float64) for name in ("time", "x", "y")}
+        fields = {name: np.load(folder / f"{name}.npy", mmap_mode="r") for name in FIELDS}
+        shapes = {field.shape for field in fields.values()}
+    except (KeyError, TypeError, ValueError, OSError) as problem:
+        raise DataError(f"The recording in {folder} cannot be read ({problem!s:.200}). {again}") from problem
+    if shapes != {tuple(len(axis) for axis in axes.values())}:
+        raise DataError(f"The recording in {folder} has fields that do not fit its axes. {again}")
+    told = metadata.pop("sums", None)  # none before there were any
+    if told is not None and told != file_sums(folder):
+        raise DataError(f"The recording in {folder} does not fit its checksums. {again}")
     return WakeRecording(**axes, **fields, metadata=metadata)
+
+
+def file_sums(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each field's file: 400 MB take a second or less."""
+    sums = {}
+    for name in FIELDS:
+        with (folder / f"{name}.npy").open("rb") as file:
+            sums[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return sums
 
 
 def extract(
@@ -67,6 +89,7 @@ def extract(
     snapshots: int = 12,
     points: int = 4000,
     seed: int = 0,
+    overwrite: bool = False,
 ) -> None:
     """Write a few consecutive snapshots at scattered wake points to a compressed .npz, the same for a seed.
 
@@ -81,8 +104,9 @@ def extract(
     arrays = {name: getattr(recording, name)[span][:, in_x, in_y] for name in FIELDS}
     arrays |= {"x": recording.x[in_x].astype(np.float32), "y": recording.y[in_y].astype(np.float32)}
     arrays |= {"time": recording.time[span], "reynolds": np.float64(recording.metadata["flow"]["reynolds"])}
-    with whole_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+    archive = io.BytesIO()
+    np.savez_compressed(archive, allow_pickle=False, **arrays)
+    write_file(path, archive.getvalue(), overwrite=overwrite)
 
 
 def _check_extract(recording: WakeRecording, first: int, snapshots: int, points: int) -> None:
@@ -107,17 +131,22 @@ class Recorder:
         in_x, in_y = self._where
         self.x, self.y = grid.x[in_x], grid.y[in_y]
         shape = (snapshots, len(self.x), len(self.y))
-        self._files = {name: _open(folder / f"{name}.npy", shape, fresh) for name in FIELDS}
+        self._files = {name: _SnapshotFile(folder / f"{name}.npy", shape, fresh) for name in FIELDS}
 
     def write(self, index: int, state: State, stream: float) -> None:
         """Write snapshot `index`."""
         for name, field in wake_fields(state, self._grid, self._where, stream).items():
-            self._files[name][index] = field
+            self._files[name].write(index, field)
 
     def flush(self) -> None:
         """Hand the snapshots to the disk."""
         for file in self._files.values():
             file.flush()
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
 
 
 def box_slices(grid: UniformGrid, box: Box) -> tuple[slice, slice]:
@@ -131,10 +160,32 @@ def _slice(nodes: Float64[np.ndarray, " X"], span: tuple[float, float]) -> slice
     return slice(int(inside[0]), int(inside[-1]) + 1)
 
 
-def _open(path: Path, shape: Sequence[int], fresh: bool) -> np.memmap:
-    if fresh:
-        return np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=tuple(shape))
-    return np.lib.format.open_memmap(path, mode="r+")
+class _SnapshotFile:
+    """An array in NumPy's format, float32, that is written a snapshot at a time, in any order.
+
+    By plain writes: where a mapped file meets a full disk, the system ends the process.
+    """
+
+    def __init__(self, path: Path, shape: Sequence[int], fresh: bool) -> None:
+        header = io.BytesIO()
+        descr = {"descr": "<f4", "fortran_order": False, "shape": tuple(shape)}
+        np.lib.format.write_array_header_1_0(header, descr)
+        self._start, self._shape = header.tell(), tuple(shape)
+        self._file = path.open("wb+" if fresh else "rb+", buffering=0)
+        if fresh:
+            write_all(self._file.fileno(), header.getvalue())
+            self._file.truncate(self._start + 4 * math.prod(shape))
+
+    def write(self, index: int, field: Float64[np.ndarray, "W H"]) -> None:
+        content = np.ascontiguousarray(field, dtype="<f4")
+        self._file.seek(self._start + index * content.nbytes)
+        write_all(self._file.fileno(), content.tobytes())
+
+    def flush(self) -> None:
+        synced(self._file.fileno(), b"")
+
+    def close(self) -> None:
+        self._file.close()
 
 
 def wake_fields(

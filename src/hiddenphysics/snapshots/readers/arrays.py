@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import permutations
 from typing import Literal, TypeAlias
@@ -77,15 +77,15 @@ def snapshots_from(
     fields = {name: _oriented(name, array, lengths, convention) for name, array in roles.others.items()}
     gridded = {name: array for name, array in fields.items() if array is not None}
     if gridded:
-        _all_fit(roles, lengths, list(gridded), all_fit)
+        _all_fit(roles, lengths, gridded, all_fit)
         return build.on_grid(roles.t, roles.coordinates, gridded)
     if len({len(axis) for axis in roles.coordinates.values()}) == 1:
         scattered = _scattered(roles.others, len(roles.t), lengths["x"], convention)
         if scattered:
-            _all_fit(roles, lengths, list(scattered), all_fit)
+            _all_fit(roles, lengths, scattered, all_fit)
             return build.at_points(roles.t, roles.coordinates, scattered)
     rows = _rows(roles, lengths)
-    _all_fit(roles, lengths, list(rows), all_fit)
+    _all_fit(roles, lengths, rows, all_fit)
     return build.of_rows(roles.t, roles.coordinates, rows)
 
 
@@ -159,7 +159,7 @@ def _at_moving_points(roles: Roles, convention: Convention, all_fit: bool) -> tu
             " each needs one value for every time and point, (T, N), all of one shape."
         )
     values = _scattered(roles.others, times, count, convention)
-    _all_fit(roles, {"t": times, "points": count}, list(values), all_fit)
+    _all_fit(roles, {"t": times, "points": count}, values, all_fit)
     return points, values
 
 
@@ -207,7 +207,7 @@ def _rows(roles: Roles, lengths: dict[str, int]) -> Arrays:
     return {name: a.reshape(-1) for name, a in roles.others.items() if is_vector(a.shape) and a.size == count}
 
 
-def _all_fit(roles: Roles, lengths: dict[str, int], fitting: list[str], every_one: bool) -> None:
+def _all_fit(roles: Roles, lengths: dict[str, int], fitting: Collection[str], every_one: bool) -> None:
     unfit = {name: array for name, array in roles.others.items() if name not in fitting}
     if fitting and not (unfit and every_one):
         return

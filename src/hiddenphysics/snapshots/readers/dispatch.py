@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, Union
 import numpy as np
 from numpy.typing import ArrayLike
 
-from hiddenphysics.errors import DataError
+from hiddenphysics.errors import DataError, HiddenPhysicsError
+from hiddenphysics.loader import check_regular
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, is_large, renamed, snapshots_from
@@ -111,6 +112,8 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
         if folder and ending not in READERS:
             ending = ".npy"
         if not folder and not path.is_file():
+            if path.exists():
+                check_regular(path)
             raise DataError(
                 f"There is no file {path} (looked from {Path.cwd()}); check the name and the folder."
             )
@@ -121,14 +124,19 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
             )
         if not folder and path.stat().st_size == 0:
             raise DataError(f"{path.name} is empty (0 bytes); write the data again.")
-    except OSError as problem:
-        raise DataError(f"{path} could not be opened ({problem}).") from problem
+    except (OSError, ValueError) as problem:
+        raise DataError(f"{str(path)!r:.200} could not be opened ({problem!s:.200}).") from problem
     try:
         return READERS[ending](path, columns, missing)
-    except OSError as problem:
-        raise DataError(f"{path.name} could not be read ({problem}).") from problem
     except DataError as problem:
         raise DataError(f"{path.name}: {problem}") from problem
+    except HiddenPhysicsError:
+        raise
+    # Damaged bytes can make a parser fail in any way at all; each must end in a sentence.
+    except Exception as problem:
+        raise DataError(
+            f"{path.name} could not be read ({type(problem).__name__}: {problem!s:.200}). Write the data again."
+        ) from problem
 
 
 def _read_object(source: Any, columns: Mapping[str, str], missing: Missing) -> Snapshots:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hiddenphysics.errors import DataError, MissingExtraError
+from hiddenphysics.loader import Trial
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
 from hiddenphysics.snapshots.readers.arrays import TIME, classify, is_large, is_vector, new_names
@@ -35,6 +36,12 @@ def read_netcdf(path: Path, columns: Mapping[str, str], missing: Missing) -> Sna
         raise DataError(
             "this is no netCDF file, whatever its name says; write it with Dataset.to_netcdf(path)."
         )
+    if engine == "scipy":
+        return from_xarray(_opened(path, engine), columns, missing, path.name)
+    with Trial(path) as trial:
+        import xarray  # noqa: F401  # takes as long as the trial, beside which it runs
+
+        trial.check()
     return from_xarray(_opened(path, engine), columns, missing, path.name)
 
 
@@ -113,7 +120,7 @@ def _opened(path: Path, engine: str) -> xr.Dataset:
     except Exception as problem:
         kind, verb = ("a Zarr store", "to_zarr") if engine == "zarr" else ("netCDF", "to_netcdf")
         raise DataError(
-            f"this could not be read as {kind} ({problem}); write it again with Dataset.{verb}(path)."
+            f"this could not be read as {kind} ({problem!s:.200}); write it again with Dataset.{verb}(path)."
         ) from problem
 
 

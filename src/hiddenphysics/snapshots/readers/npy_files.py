@@ -12,6 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hiddenphysics.loader import check_regular
 from hiddenphysics.snapshots.snapshot import CHUNK
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -47,6 +48,8 @@ class Layout:
         if dtype.hasobject:
             # Never pickle: opening a data file must not run code that somebody put into it.
             raise ValueError("Object arrays cannot be loaded when allow_pickle=False")
+        if min(shape, default=1) < 0 or not dtype.itemsize:
+            raise ValueError(f"the header tells of a shape {shape!s:.100} of {dtype}")
         return cls(shape, fortran, dtype, file.tell())
 
     @property
@@ -148,6 +151,7 @@ class CompressedArray(_RowsOnDisk):
 
 def stored_file(path: Path) -> MappedArray:
     """Open an `.npy` file."""
+    check_regular(path)
     with path.open("rb") as file:
         return MappedArray(path, Layout.of(file))
 
@@ -156,8 +160,12 @@ def stored_member(
     path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo
 ) -> MappedArray | CompressedArray:
     """Open a member of an `.npz` file."""
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise ValueError(f"{info.filename:.60} is compressed in another way than NumPy's")
     with archive.open(info) as file:
         layout = Layout.of(file)
+    if layout.start + math.prod(layout.shape) * layout.dtype.itemsize != info.file_size:
+        raise ValueError(f"{info.filename:.60} has {info.file_size} bytes, which do not fit its header")
     if info.compress_type != zipfile.ZIP_STORED:
         return CompressedArray(path, info.filename, layout)
     with path.open("rb") as whole:

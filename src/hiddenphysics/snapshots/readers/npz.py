@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from hiddenphysics.errors import DataError
+from hiddenphysics.loader import check_unfolded, read_archive
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.readers.arrays import TIME, TIME_FIRST, is_large, renamed, snapshots_from
 from hiddenphysics.snapshots.readers.assembly import Arrays
-from hiddenphysics.snapshots.readers.npy_files import stored_file, stored_member
+from hiddenphysics.snapshots.readers.npy_files import CompressedArray, stored_file, stored_member
 from hiddenphysics.snapshots.stored_array import DAMAGED, Source, StoredArray
 from hiddenphysics.snapshots.validation import Missing, numeric
 
@@ -62,14 +63,18 @@ def _archive(path: Path) -> Arrays:
                 if info.filename.endswith(".npy")
             }
         arrays = _numbers(members)
+        folded = (array.size for name, array in arrays.items() if isinstance(members[name], CompressedArray))
+        check_unfolded(sum(folded), path.stat().st_size, "Write it with np.savez, if you trust it.")
         if is_large(array.size for array in arrays.values()):
             return arrays
-        # Read by NumPy, which compares the sums that the archive keeps; a mapped member has nobody to do that.
-        with np.load(path, allow_pickle=False) as loaded:
-            return {name: numeric(name, loaded[name]) for name in arrays}
+        # Read whole, so that the sums which the archive keeps are compared; a mapped member has nobody to do that.
+        loaded = read_archive(path)
+        return {name: numeric(name, loaded[name]) for name in arrays}
+    except DataError:
+        raise
     except DAMAGED as problem:
         raise DataError(
-            f"the archive could not be read ({problem}); write plain numeric arrays,"
+            f"the archive could not be read ({problem!s:.200}); write plain numeric arrays,"
             " as in np.savez(path, t=t, x=x, u=u)."
         ) from problem
 
@@ -81,7 +86,7 @@ def _folder(files: list[Path]) -> Arrays:
             sources[path.stem] = stored_file(path)
         except DAMAGED as problem:
             raise DataError(
-                f"{path.name} could not be read ({problem}); write it with np.save(path, array)."
+                f"{path.name} could not be read ({problem!s:.200}); write it with np.save(path, array)."
             ) from problem
     arrays = _numbers(sources)
     if is_large(array.size for array in arrays.values()):

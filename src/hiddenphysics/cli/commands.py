@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from hiddenphysics.cli.arguments import spread
 from hiddenphysics.cli.dataset_commands import app as datasets
 from hiddenphysics.cli.terminal import EXIT_CODES, sentences
 
@@ -242,8 +240,3 @@ def reproduce(
             only_report=only_report,
             quiet=quiet,
         )
-
-
-def main() -> None:
-    """Run the command line."""
-    app(args=spread(sys.argv[1:]))
