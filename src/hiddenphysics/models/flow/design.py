@@ -45,6 +45,11 @@ NUDGE = 1e-4
 """Change of a value that tells how the top moves with it."""
 
 
+TORN = 0.3
+"""The same part from which on a parabola is not believed. Of ten draws of Korteweg–de Vries with noise of 50 % of the
+field the tops of parabolas, up to 0.9, lay off by 2.2 of their stated deviations in the mean square root; the weak
+form's answers by 1.1, and their errors were smaller."""
+
 LEAST_CURVATURE = 0.2
 """Curvatures of less than what five times the expected deviation has are not believed."""
 
@@ -53,12 +58,25 @@ LONGEST = 2.0
 
 
 class Explored(NamedTuple):
-    """Top (P,) and covariance (P, P) of the parabola, the rounds there and at the first centre, and their number."""
+    """What a design has shown.
+
+    Attributes
+    ----------
+    parameters, covariance
+        Top (P,) of the parabola, and covariance (P, P) around it.
+    last, first
+        The rounds at the top, and at the first centre.
+    torn
+        Whether wiggles were so large that the parabola, and so its top, are mostly chance.
+    rounds
+        How many it took.
+    """
 
     parameters: Any
     covariance: Any
     last: Round
     first: Round
+    torn: bool
     rounds: int
 
 
@@ -74,7 +92,8 @@ def explore(
     """Fit a parabola to the evidence around a centre (P,), over deviations that a covariance (P, P) suggests.
 
     For every point the state is found anew, with the prior as it is. Where the top lies far from the centre, the next
-    design stands there; it is as wide as the first one: a narrower one would see a single wiggle.
+    design stands there, unless wiggles have put it there; it is as wide as the first one: a narrower one would see a
+    single wiggle.
     """
     held = replace(task, frozen=True, fixed=True)
     root = np.linalg.cholesky(covariance)
@@ -95,11 +114,12 @@ def explore(
                 break
         away = np.linalg.norm(np.linalg.solve(root, parabola.top - centre))
         centre = np.clip(parabola.top, *task.bounds.T)
-        if away < MOVED:
+        torn = parabola.wiggles > TORN
+        if away < MOVED or torn:
             break
     say("state at the top")
     made, spent = _state_for(held, _nearest(tried, centre, root), centre, say)
-    return Explored(centre, parabola.covariance, made.last, tried[0].last, count + spent)
+    return Explored(centre, parabola.covariance, made.last, tried[0].last, torn, count + spent)
 
 
 def _rings(count: int) -> list[np.ndarray]:

@@ -163,7 +163,7 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
 def _explored(outset: Outset) -> Correction:
     """Return the correction by a parabola through the evidence, around the weak form's answer where there is one.
 
-    Where the parabola, torn by wiggles, says less than the weak form, the weak form's answer stands.
+    Where the evidence is torn by wiggles, or says less than the weak form, the weak form's answer stands.
     """
 
     def correct(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
@@ -175,7 +175,7 @@ def _explored(outset: Outset) -> Correction:
             made = explore(ended.task, ended.last, centre, covariance, say)
         except Stopped as stop:
             return replace(ended, stopped=stop.reason), covariance
-        if outset.covariance is not None and _wider(made.covariance, outset.covariance):
+        if outset.covariance is not None and (made.torn or _wider(made.covariance, outset.covariance)):
             return Searched(ended.task, made.first, made.rounds), outset.covariance
         return Searched(ended.task, made.last, made.rounds), made.covariance
 
