@@ -46,9 +46,9 @@ NUDGE = 1e-4
 
 
 TORN = 0.3
-"""The same part from which on a parabola is not believed. Of ten draws of Korteweg–de Vries with noise of 50 % of the
-field the tops of parabolas, up to 0.9, lay off by 2.2 of their stated deviations in the mean square root; the weak
-form's answers by 1.1, and their errors were smaller."""
+"""The same part from which on a parabola is not believed. Of eight draws of Korteweg–de Vries with noise of 50 % of the
+field the tops of parabolas lay off by 2.2 of their stated deviations (root mean square); in the one that was looked at
+the part was 0.9. The weak form's answers of ten lay off by 1.1, and their errors were smaller."""
 
 LEAST_CURVATURE = 0.2
 """Curvatures of less than what five times the expected deviation has are not believed."""
