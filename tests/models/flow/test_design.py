@@ -85,10 +85,16 @@ def test_large_wiggles_ask_for_a_second_ring(monkeypatch):
     root = np.linalg.cholesky(covariance_of(2))
 
     def wiggly(p):
-        return parabola(2)(p) + 2.0 * np.sum(np.sin(5.5 * np.linalg.solve(root, p - TOP[2]) + 1.0))
+        return parabola(2)(p) + 1.6 * np.sum(np.sin(23.0 * np.linalg.solve(root, p - TOP[2])))
 
-    assert "design 1, point 8 of 8" in explored(monkeypatch, wiggly, TOP[2], covariance_of(2))[1]
-    assert "design 1, point 8 of 8" not in explored(monkeypatch, parabola(2), TOP[2], covariance_of(2))[1]
+    found, said = explored(monkeypatch, wiggly, TOP[2], covariance_of(2))
+    assert "design 1, point 8 of 8" in said
+    assert found.torn
+    # Where wiggles put the top, no further design follows them.
+    assert not any(line.startswith("design 2") for line in said)
+    found, said = explored(monkeypatch, parabola(2), TOP[2], covariance_of(2))
+    assert "design 1, point 8 of 8" not in said
+    assert not found.torn
 
 
 def test_directions_that_do_not_fall_keep_what_they_came_with(monkeypatch):
