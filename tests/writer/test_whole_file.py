@@ -164,6 +164,27 @@ def test_threads_that_write_to_one_place_show_whole_files_only(path):
     assert [p.name for p in path.parent.iterdir()] == ["fit.nc"]
 
 
+def test_an_unfinished_file_that_somebody_sweeps_meanwhile_is_left_to_him(path, monkeypatch):
+    """He may hold its lock before its writer does, and remove it only later."""
+    lock, sync, taken = whole_file.locked, whole_file.synced, []
+
+    def sweeper_was_first(handle):
+        if taken:
+            return lock(handle)
+        taken.extend(path.parent.glob(".hiddenphysics-*"))
+        return False
+
+    def sweeper_removes_it(handle, content):
+        taken[0].unlink(missing_ok=True)
+        sync(handle, content)
+
+    monkeypatch.setattr(whole_file, "locked", sweeper_was_first)
+    monkeypatch.setattr(whole_file, "synced", sweeper_removes_it)
+    write_file(path, NEW, overwrite=True)
+    assert path.read_bytes() == NEW
+    assert list(path.parent.iterdir()) == [path]
+
+
 KILLED = """
 import os, sys, time
 from hiddenphysics.writer import write_file

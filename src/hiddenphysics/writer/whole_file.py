@@ -214,12 +214,17 @@ def _partial(folder: Path) -> Iterator[tuple[Path, FileIO]]:
     while True:
         partial = folder / f"{BEGINNING}{secrets.token_hex(8)}{ENDING}"
         file = FileIO(partial, "x")
-        with suppress(OSError):  # a disk without locks: there the next start leaves it alone
-            locked(file.fileno())
-        # Between opening and locking, somebody who sweeps may have taken it for a leftover.
-        if partial.exists():
+        try:
+            ours = locked(file.fileno())
+        except OSError:
+            ours = True  # a disk without locks: there the next start leaves it alone
+        # Between opening and locking, somebody who sweeps may have taken it for a leftover: he still holds its lock,
+        # or has removed it.
+        if ours and partial.exists():
             break
         file.close()
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
     try:
         yield partial, file
     finally:
