@@ -190,7 +190,7 @@ def _automatic(question: Question, watch: Watch) -> Result:
     if why_not:
         return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
     first = _answer(question, name, watch)
-    if first.status is Status.CONVERGED:
+    if first.status in (Status.CONVERGED, Status.MISFIT):  # another model has no other equation
         return replace(
             first, reason="Every field evolves, so the equation's own flow could carry it: exact in the gap."
         )

@@ -1,5 +1,6 @@
-"""Tools of learning that know no model: first guess, smoothing, tuning, rounds, watch, uncertainty, verdict."""
+"""Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, criticism, verdict."""
 
+from hiddenphysics.learning.criticism import WORDS, Criticism, LeftOver, criticise
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.rounds import rounds
@@ -25,8 +26,11 @@ __all__ = [
     "MANY",
     "MOST_POINTS",
     "TIGHT",
+    "WORDS",
+    "Criticism",
     "Guess",
     "Laplace",
+    "LeftOver",
     "Objective",
     "Optimum",
     "Progress",
@@ -41,6 +45,7 @@ __all__ = [
     "WeakGuess",
     "at_bound",
     "climb",
+    "criticise",
     "first_guess",
     "gravest",
     "is_free",

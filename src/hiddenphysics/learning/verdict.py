@@ -24,13 +24,14 @@ class Status(StrEnum):
     CONVERGED = "converged"
     AT_BOUND = "at_bound"
     WEAKLY_IDENTIFIED = "weakly_identified"
+    MISFIT = "misfit"
     NOT_CONVERGED = "not_converged"
     FAILED = "failed"
 
     @property
     def is_bad(self) -> bool:
         """Whether the numbers are not to be used."""
-        return self in (Status.FAILED, Status.NOT_CONVERGED)
+        return self in (Status.FAILED, Status.NOT_CONVERGED, Status.MISFIT)
 
 
 @dataclass(frozen=True)

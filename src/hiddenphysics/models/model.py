@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Progress, Verdict
+from hiddenphysics.learning import Criticism, Progress, Verdict
 from hiddenphysics.models.question import Question
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots import Snapshots
@@ -41,6 +41,8 @@ class Fit:
         What the model itself needs to predict: the model's own business.
     stopped
         Whether it was told to stop before its end.
+    criticism
+        Whether what the equation leaves over is noise; None where nobody asked.
     """
 
     values: dict[str, float]
@@ -51,6 +53,7 @@ class Fit:
     evaluations: int
     learned: Any
     stopped: bool = False
+    criticism: Criticism | None = None
 
 
 class Model(ABC):

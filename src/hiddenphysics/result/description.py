@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.learning import Status
+from hiddenphysics.learning import WORDS, Status
 from hiddenphysics.loader import (
     Mismatch,
     finite,
@@ -16,6 +16,7 @@ from hiddenphysics.loader import (
     mapping,
     number,
     one_of,
+    optional,
     record,
     text,
 )
@@ -25,6 +26,19 @@ from hiddenphysics.priors import NOISE
 FORMAT = 5
 EARLIER = (3, 4)
 """Formats without a seal. Format 3 also repeated the verdict and the kernels among what the flow has learned."""
+
+
+CRITICISM = record(
+    {
+        "p_value": finite,
+        "checks": listing(record({"name": one_of(tuple(WORDS)), "p_value": finite, "alike": finite})),
+        "missing": optional(text),
+        "structure": finite,
+        "of_change": number,
+        "widening": finite,
+    }
+)
+"""See `Criticism`."""
 
 
 def check_description(told: dict[str, Any]) -> None:
@@ -52,7 +66,8 @@ def check_description(told: dict[str, Any]) -> None:
             "evaluations": integer,
             "seconds": number,
             "learned": mapping(lambda value, place: None),
-        }
+        },
+        {"criticism": optional(CRITICISM)},
     )(told, "the description")
     if not told["fields"]:
         raise Mismatch(told["fields"], "the description.fields", "a list of some names")

@@ -17,7 +17,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.learning import Status
+from hiddenphysics.learning import Criticism, Status
 from hiddenphysics.loader import (
     Trial,
     Unsealed,
@@ -198,6 +198,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "model": result.model,
         "values": result.values,
         "reason": result.reason,
+        "criticism": None if result.criticism is None else result.criticism.plain(),
         "evidence": result.evidence,
         "status": str(result.status),
         "explanation": result.explanation,
@@ -236,4 +237,5 @@ def _rebuild(
         model=told["model"],
         learned=model.unpack(question, values, told["learned"], arrays),
         reason=told["reason"],
+        criticism=Criticism.of_plain(told["criticism"]) if told.get("criticism") else None,
     )

@@ -15,7 +15,7 @@ from scipy.special import ndtri
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Status
+from hiddenphysics.learning import Criticism, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
 from hiddenphysics.snapshots import Snapshots
@@ -73,6 +73,8 @@ class Result:
         The posterior of every field, as that model keeps it: its own business.
     reason
         Why this model was used, where nobody asked for it by name.
+    criticism
+        Whether what the equation leaves over is noise, with a p-value; None where nobody asked.
     recording
         The whole field on a grid, when it is known; only drawn.
     """
@@ -90,6 +92,7 @@ class Result:
     model: str
     learned: Any = field(repr=False)
     reason: str = ""
+    criticism: Criticism | None = None
     recording: Snapshots | None = field(default=None, repr=False)
 
     @classmethod
@@ -108,6 +111,7 @@ class Result:
             seconds=seconds,
             model=model,
             learned=fit.learned,
+            criticism=fit.criticism,
         )
 
     @property
@@ -226,6 +230,7 @@ class Result:
             "explanation": self.explanation,
             "model": self.model,
             "reason": self.reason,
+            "criticism": None if self.criticism is None else self.criticism.plain(),
             "equation": self.identified(),
             "points": [len(s) for s in self.snapshots],
             "times": self.snapshots.times.tolist(),
@@ -239,6 +244,8 @@ class Result:
         lines.append(f"model      {self.model}, evidence {self.evidence:.6g}, noise std {self.noise_std:.3g}")
         if self.reason:
             lines.append(f"why        {self.reason}")
+        if self.criticism is not None and self.status is not Status.MISFIT:
+            lines.append(f"criticism  {self.criticism.sentence()}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         for name, e in self.parameters.items():

@@ -18,6 +18,7 @@ from hiddenphysics.learning import (
     Stopped,
     Verdict,
     at_bound,
+    criticise,
     gravest,
     is_free,
     undetermined,
@@ -36,6 +37,7 @@ from hiddenphysics.models.flow.gauss_newton import (
     run,
 )
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.left_over import left_over
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
@@ -156,10 +158,19 @@ def answered(
     if not best.stopped:
         say("correcting for the volume of states")
         polished, covariance = (correct or polish)(best, say)
-    verdict, stated = _verdict(polished, scale_at, covariance, against), covariance
+    verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
+    learned = LearnedFlow.of(polished.task, polished.last, covariance)
+    # Numbers that are not to be trusted carry no small deviations.
     if polished.stopped:
-        # Numbers that are not to be trusted carry no small deviations.
         verdict, stated = unfinished(polished.stopped), np.full_like(covariance, np.inf)
+    elif verdict.status is not Status.FAILED:
+        say("criticising the equation")
+        criticism = criticise(left_over(learned, polished.task.windows))
+        if criticism.speaks_against and (polished.last.settled or polished.last.found):
+            verdict, stated = (
+                Verdict(Status.MISFIT, criticism.sentence()),
+                covariance * criticism.widening**2,
+            )
     return Fit(
         values=_values(polished),
         covariance=np.pad(stated, (0, len(polished.task.prior.names))),
@@ -167,8 +178,9 @@ def answered(
         verdict=verdict,
         jitter=0.0,
         evaluations=count + polished.rounds,
-        learned=LearnedFlow.of(polished.task, polished.last, covariance),
+        learned=learned,
         stopped=bool(polished.stopped),
+        criticism=criticism,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,6 +112,33 @@ class LearnedFlow:
         """Move the posterior mean through increasing times in one run: (T, F, N) at points (N, D)."""
         window = self._window(float(times[0]))
         return self._run(window, np.asarray(self.latent.z)[window], self.parameters, points, times)
+
+    def modes(self, window: int, times: np.ndarray) -> np.ndarray:
+        """Modes (T, F, *modes) of the posterior mean in a window, moved through increasing times."""
+        return self._modes(window, np.asarray(self.latent.z)[window], self.parameters, times)
+
+    def eye(self, points: np.ndarray) -> Callable[..., np.ndarray]:
+        """Return what sees modes (…, *modes), or what a symbol makes of them, at points (N, D): values (…, N)."""
+        grid = self.features.grid
+        waves = np.asarray(wave_matrix(grid, self._checked(points), np))
+
+        def see(modes: np.ndarray, symbol: Symbol | None = None) -> np.ndarray:
+            flat = modes.reshape(-1, *grid.modes_shape)
+            values = seen_through(waves, grid, flat, symbol, np)
+            return np.asarray(values).reshape(*modes.shape[: modes.ndim - len(grid.shape)], len(points))
+
+        return see
+
+    def own_rates(self, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """∂(rate of the state)/∂(parameter) of modes (T, F, *modes) at times (T,), as modes (P, T, F, *modes)."""
+        motion, _ = self.program.on(np.asarray(self.latent.ends)[0])
+
+        def rate(parameters: Any) -> Any:
+            numbers = dict(zip(self.equation.parameters, parameters, strict=True))
+            return jax.vmap(lambda now, t: motion.rate(now, numbers, t))(modes, times)
+
+        units = np.eye(len(self.parameters))
+        return np.stack([np.asarray(jax.jvp(rate, (self.parameters,), (unit,))[1]) for unit in units])
 
     def drawn(self, points: np.ndarray, times: np.ndarray, count: int, seed: int) -> np.ndarray:
         """Draws (count, T, F, N) from the posterior, each moved by its own parameters with the true flow."""
@@ -254,10 +281,12 @@ class LearnedFlow:
     def _run(
         self, window: int, z: np.ndarray, parameters: np.ndarray, points: np.ndarray, times: np.ndarray
     ) -> np.ndarray:
+        return self._seen(points, self._modes(window, z, parameters, times), None)
+
+    def _modes(self, window: int, z: np.ndarray, parameters: np.ndarray, times: np.ndarray) -> np.ndarray:
         path, first = self._path(window, times)
         modes = moved(self.program, self._window_of(window, z), parameters, path)
-        modes = np.asarray(modes)[first : first + len(times)]
-        return self._seen(self._checked(points), modes, None)
+        return np.asarray(modes)[first : first + len(times)]
 
     def _linearised(
         self, window: int, points: np.ndarray, t: float, symbol: Symbol
@@ -278,8 +307,4 @@ class LearnedFlow:
 
     def _seen(self, points: np.ndarray, modes: np.ndarray, symbol: Symbol | None) -> np.ndarray:
         """Values (…, N) of modes (…, *modes) at points."""
-        grid = self.features.grid
-        waves = np.asarray(wave_matrix(grid, points, np))
-        flat = modes.reshape(-1, *grid.modes_shape)
-        values = seen_through(waves, grid, flat, symbol, np)
-        return np.asarray(values).reshape(*modes.shape[: modes.ndim - len(grid.shape)], len(points))
+        return self.eye(points)(modes, symbol)

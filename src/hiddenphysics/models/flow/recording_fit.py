@@ -70,8 +70,11 @@ MOST_TANGENT_GROWTH = 30.0
 SHORTEST_WINDOW, SHORTER = 4, 3
 """Windows of a fit that ends badly become a third as long, down to so many stops."""
 
-HEAVY = 0.03
-"""Noise variance, in units of the fields', from which on the evidence may wiggle."""
+HEAVY = 0.003
+"""Noise variance, in units of the fields', from which on the evidence is asked at points around its optimum. Twenty
+times above, it wiggles. Already at 0.01 what the prior takes from a state, times how the flow bends, counts: of
+Korteweg–de Vries with noise of 10 % the curvature at the optimum promised 0.09 % of λ₂, six draws lay off by 2.4 times
+that, and the evidence at points around it says 0.17 %. At 0.0001 the two agree."""
 
 
 @dataclass(frozen=True)

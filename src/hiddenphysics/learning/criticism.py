@@ -1,0 +1,303 @@
+"""Criticism of an equation: what its best fit leaves over should be noise, and noise has no structure.
+
+Left-overs e of a fit, in standard deviations of the learned noise, are asked four things. Where the equation holds they
+are independent, so that products of two of them scatter around 0:
+
+- *neighbours*: e at a point times e at the next point of the same snapshot;
+- *times*: e of a sensor times its e at the next time;
+- *sensors*: e of a sensor times the sum of all its others: an offset of its own;
+- *terms*: e times what a term that the equation does not have would have left, in the middle of a window nothing,
+  towards its ends more and more, with opposite signs.
+
+Their sum is compared with how it would scatter were the same left-overs put in another order, which needs neither the
+size of the noise nor its distribution. A fit that follows the noise makes its left-overs smaller and neighbours less
+alike: the tests are conservative. The smallest p-value counts, times the number of tests (Bonferroni).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import ndtr
+
+CERTAIN = 1e-3
+"""A p-value below which the equation does not hold."""
+
+MATERIAL = 0.01
+"""Structure that is smaller, in parts of what the fields change, is told and is no misfit: recordings of exact numbers
+show the last digits of whoever computed them."""
+
+FEWEST_PRODUCTS = 8
+"""Products of which a sum is worth asking about."""
+
+ALIKE = 0.05
+"""A candidate of which less is left, once the equation's own terms have taken what looks like them, is one of them."""
+
+FEWEST_TIMES = 4
+"""Times from which on a sensor can be told to have an offset."""
+
+
+class LeftOver(NamedTuple):
+    """What a fit leaves at one stop of a window.
+
+    Attributes
+    ----------
+    time, points
+        Where: points (N, D).
+    values
+        Field -> (N,) measured minus fitted, in standard deviations of the noise.
+    changes
+        Field -> (N,) by how much the fitted field has changed since the window began, in the same units.
+    terms
+        Field -> term -> (N,) candidates for what its equation may lack, in any units, but over deviations of the noise.
+    own
+        Field -> (P, N) what its equation has, each parameter's part, in the same way.
+    """
+
+    time: float
+    points: np.ndarray
+    values: Mapping[str, np.ndarray]
+    changes: Mapping[str, np.ndarray]
+    terms: Mapping[str, Mapping[str, np.ndarray]]
+    own: Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Check:
+    """One question to the left-overs.
+
+    Attributes
+    ----------
+    name
+        What was asked.
+    p_value
+        Chance of an answer like this, were the equation right.
+    alike
+        Part of the left-over variance that the structure makes up, 0 to 1.
+    """
+
+    name: str
+    p_value: float
+    alike: float
+
+
+@dataclass(frozen=True)
+class Criticism:
+    """Whether what an equation leaves over is noise.
+
+    Attributes
+    ----------
+    p_value
+        Chance of left-overs with so much structure, were the equation right; 1 where nothing could be asked.
+    checks
+        What was asked, and the answers.
+    missing
+        The term that the left-overs look like most, such as ``"u_xxx"``; None where they look like none.
+    structure
+        Root mean square of the structured part of the left-overs, in deviations of the noise.
+    of_change
+        The same, in parts of how much the fitted fields change.
+    widening
+        How many times its stated deviation a parameter can be off at most through what is left over: a coherent error
+        with norm s, in deviations of the noise, moves no combination of parameters by more than s of its deviations.
+    """
+
+    p_value: float = 1.0
+    checks: tuple[Check, ...] = ()
+    missing: str | None = None
+    structure: float = 0.0
+    of_change: float = 0.0
+    widening: float = 1.0
+
+    @property
+    def speaks_against(self) -> bool:
+        """Whether the equation does not hold: structure that is no chance, and no trifle."""
+        return self.p_value < CERTAIN and self.of_change > MATERIAL
+
+    def plain(self) -> dict[str, Any]:
+        """Return it as plain data, ready for JSON; `of_plain` takes it back."""
+        return asdict(self) | {
+            "checks": [asdict(check) for check in self.checks],
+            "sentence": self.sentence(),
+        }
+
+    @classmethod
+    def of_plain(cls, told: Mapping[str, Any]) -> Criticism:
+        """Return what `plain` has told."""
+        names = [one.name for one in fields(cls)]
+        checks = tuple(Check(**check) for check in told["checks"])
+        return cls(**{name: told[name] for name in names} | {"checks": checks})
+
+    def sentence(self) -> str:
+        """Say it in words."""
+        if not self.checks:
+            return "There were too few values to test the equation."
+        worst = min(self.checks, key=lambda check: check.p_value)
+        p = f"p = {self.p_value:.2g}" if self.p_value > 1e-12 else "p < 1e-12"
+        if self.p_value >= CERTAIN:
+            return f"What the equation leaves over looks like noise ({p})."
+        looks = f" It looks like {self.missing}: a term like that may be missing." if self.missing else ""
+        what = f"{WORDS[worst.name]} ({p}; {self.structure:.2g} of the noise's deviation)"
+        if not self.speaks_against:
+            return (
+                f"What the equation leaves over has structure, {what}, but is only {self.of_change:.1g} of what the "
+                f"fields change.{looks}"
+            )
+        return f"The equation does not explain the data: {what}.{looks}"
+
+
+WORDS: Mapping[str, str] = {
+    "neighbours": "what it leaves over is alike at neighbouring points",
+    "times": "what it leaves over is alike at neighbouring times",
+    "sensors": "sensors are off by the same amount at all times",
+    "terms": "what it leaves over grows along the time of a window like a term that it does not have",
+}
+"""What a check finds, in words."""
+
+
+def criticise(windows: Sequence[Sequence[LeftOver]]) -> Criticism:
+    """Ask all questions to what is left over in all windows."""
+    every = np.concatenate([v for window in windows for stop in window for v in stop.values.values()])
+    energy = float(every @ every)
+    if not (np.isfinite(energy) and energy > 0):
+        return Criticism()
+    variance = energy / len(every)
+    sums = {
+        "neighbours": _total(part for window in windows for stop in window for part in _neighbours(stop)),
+        "times": _total(part for window in windows for part in _times(window)),
+        "sensors": _total(part for window in windows for part in _sensors(window)),
+    }
+    checks = [
+        Check(name, float(ndtr(-total.score(variance))), total.alike(variance))
+        for name, total in sums.items()
+        if total.number >= FEWEST_PRODUCTS
+    ]
+    terms = {name: abs(score) for name, score in _terms(windows, variance).items()}
+    missing = max(terms, key=lambda name: terms[name], default=None)
+    if missing is not None:
+        p = min(1.0, len(terms) * 2 * float(ndtr(-terms[missing])))
+        checks.append(Check("terms", p, float(min(1.0, terms[missing] ** 2 / len(every)))))
+    if not checks:
+        return Criticism()
+    certain = [check for check in checks if len(checks) * check.p_value < CERTAIN]
+    alike = max((check.alike for check in certain), default=0.0)
+    structure = float(np.sqrt(alike * variance))
+    change = _change(windows)
+    return Criticism(
+        min(1.0, len(checks) * min(check.p_value for check in checks)),
+        tuple(checks),
+        missing if any(check.name == "terms" for check in certain) else None,
+        structure,
+        structure / change if change > 0 else np.inf,
+        float(np.sqrt(1 + alike * energy)),
+    )
+
+
+class _Products(NamedTuple):
+    """Sum of products of two left-overs each, how many there are, and how many of them count as one (`weight`²)."""
+
+    total: float
+    number: int
+    squared_weights: float
+
+    def score(self, variance: float) -> float:
+        """Return the sum in its standard deviations, were left-overs of this variance independent."""
+        return self.total / (variance * np.sqrt(self.squared_weights)) if self.squared_weights > 0 else 0.0
+
+    def alike(self, variance: float) -> float:
+        """Return the correlation of the two factors, 0 where it is negative."""
+        return float(np.clip(self.total / (variance * max(self.number, 1)), 0.0, 1.0))
+
+
+def _total(parts: Iterator[_Products]) -> _Products:
+    every = list(parts)
+    return _Products(
+        float(sum(part.total for part in every)),
+        sum(part.number for part in every),
+        float(sum(part.squared_weights for part in every)),
+    )
+
+
+def _neighbours(stop: LeftOver) -> Iterator[_Products]:
+    one, other = _pairs(stop.points)
+    for e in stop.values.values():
+        yield _Products(float(e[one] @ e[other]), len(one), len(one))
+
+
+def _pairs(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which points are neighbours: along a line the next one, otherwise the nearest; every pair once."""
+    if len(points) < 2:
+        return np.zeros(0, int), np.zeros(0, int)
+    if points.shape[1] == 1:
+        order = np.argsort(points[:, 0], kind="stable")
+        return order[:-1], order[1:]
+    sides = np.ptp(points, axis=0)
+    scaled = points / np.where(sides > 0, sides, 1.0)
+    near = np.asarray(cKDTree(scaled).query(scaled, k=2)[1])
+    own = np.arange(len(points))
+    nearest = np.where(near[:, 0] == own, near[:, 1], near[:, 0])
+    pairs = np.unique(np.sort(np.stack([own, nearest], axis=1), axis=1), axis=0)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _times(window: Sequence[LeftOver]) -> Iterator[_Products]:
+    for one, other in pairwise(window):
+        if np.array_equal(one.points, other.points):
+            for field, e in one.values.items():
+                yield _Products(float(e @ other.values[field]), len(e), len(e))
+
+
+def _sensors(window: Sequence[LeftOver]) -> Iterator[_Products]:
+    """Yield the products of all pairs of times of every sensor, ½ (Σe)² − ½ Σe², each with the weight 2 / times."""
+    times = len(window)
+    if times < FEWEST_TIMES or not all(np.array_equal(s.points, window[0].points) for s in window):
+        return
+    for field in window[0].values:
+        e = np.stack([stop.values[field] for stop in window])
+        products = float(np.sum(e.sum(axis=0) ** 2) - np.sum(e**2)) / times
+        sensors = e.shape[1]
+        yield _Products(products, sensors * (times - 1), 2 * sensors * (times - 1) / times)
+
+
+def _terms(windows: Sequence[Sequence[LeftOver]], variance: float) -> dict[str, float]:
+    """Return for every candidate the sum of left-overs times what it would have left, in standard deviations.
+
+    Of what it would have left, the equation's own terms have taken what looks like them.
+    """
+    scores = {}
+    for field, candidates in windows[0][0].terms.items():
+        stops = [
+            (stop, away)
+            for window in windows
+            for stop, away in zip(window, _away([stop.time for stop in window]), strict=True)
+        ]
+        e = np.concatenate([stop.values[field] for stop, _ in stops])
+        own = np.concatenate([away * stop.own[field] for stop, away in stops], axis=1)
+        basis = np.linalg.svd(
+            own / np.maximum(np.linalg.norm(own, axis=1), 1e-300)[:, None], full_matrices=False
+        )
+        rows = basis.Vh[basis.S > ALIKE]
+        for name in candidates:
+            column = np.concatenate([away * stop.terms[field][name] for stop, away in stops])
+            left = column - rows.T @ (rows @ column)
+            norm = float(np.linalg.norm(left))
+            if norm > ALIKE * np.linalg.norm(column):
+                label = f"{name} in the equation of {field}" if len(windows[0][0].values) > 1 else name
+                scores[label] = float(left @ e) / (norm * np.sqrt(variance))
+    return scores
+
+
+def _away(times: Sequence[float]) -> np.ndarray:
+    return np.asarray(times) - np.mean(times)
+
+
+def _change(windows: Sequence[Sequence[LeftOver]]) -> float:
+    """Root mean square of how much the fitted fields have changed since a window began, in deviations of the noise."""
+    changes = [change for window in windows for stop in window[1:] for change in stop.changes.values()]
+    values = np.concatenate(changes) if changes else np.zeros(1)
+    return float(np.sqrt(np.mean(values**2)))

@@ -1,0 +1,123 @@
+"""Criticism: noise is left alone, structure is found and named, and trifles are told as such."""
+
+import numpy as np
+import pytest
+
+from hiddenphysics.learning import Criticism, LeftOver, criticise
+
+CANDIDATES = ("u", "u_x", "u_xx", "u*u_x")
+
+
+def columns(x, t):
+    """Value, slopes and a product of a wave that travels."""
+    u, u_x, u_xx = np.sin(x - t) + 0.3 * np.sin(2 * x), np.cos(x - t) + 0.6 * np.cos(2 * x), -np.sin(x - t)
+    return dict(zip(CANDIDATES, (u, u_x, u_xx - 1.2 * np.sin(2 * x), u * u_x), strict=True))
+
+
+def recording(generator, *, stops=2, points=70, same=False, change=100.0, add=None):
+    """Left-overs of unit variance; `add(x, t, sensor)` is structure in them. The equation's own term is u_xx."""
+    x = np.sort(generator.uniform(0, 2 * np.pi, points))
+    window = []
+    for t in np.linspace(0, 0.5, stops):
+        x = x if same else np.sort(generator.uniform(0, 2 * np.pi, points))
+        e = generator.standard_normal(points)
+        if add is not None:
+            e = e + add(x, t)
+        terms = columns(x, t)
+        window.append(
+            LeftOver(
+                t,
+                x[:, None],
+                {"u": e},
+                {"u": np.full(points, change)},
+                {"u": terms},
+                {"u": terms["u_xx"][None]},
+            )
+        )
+    return [window]
+
+
+@pytest.mark.parametrize("same", [False, True])
+@pytest.mark.parametrize("law", ["normal", "heavy"])
+def test_noise_is_rarely_called_structure(same, law):
+    """Of 300 recordings of noise about 2 % at most have a p-value below 2 %, whatever its distribution."""
+    generator = np.random.default_rng(7)
+    found = []
+    for _ in range(300):
+        windows = recording(generator, stops=6, points=12, same=same)
+        if law == "heavy":
+            for stop in windows[0]:
+                stop.values["u"][:] = generator.standard_t(3, 12)
+        found.append(criticise(windows).p_value)
+    rate = np.mean(np.array(found) < 0.02)
+    assert rate < 0.02 + 3 * np.sqrt(0.02 / len(found))
+    assert np.mean(np.array(found) < 0.5) > 0.1  # p-values are no constants
+
+
+@pytest.mark.parametrize(
+    ("add", "worst", "same"),
+    [
+        (lambda x, t: np.sin(x + 3 * t), "neighbours", False),
+        (lambda x, t: np.where(np.arange(x.size) % 3 == 0, 1.5, -0.75), "sensors", True),
+        (lambda x, t: np.random.default_rng(int(4 * t)).standard_normal(x.size) * 1.5, "times", True),
+    ],
+)
+def test_structure_is_found_where_it_is(add, worst, same):
+    criticism = criticise(
+        recording(np.random.default_rng(1), stops=12, points=40, same=same, change=5.0, add=add)
+    )
+    assert criticism.p_value < 1e-6
+    assert criticism.speaks_against
+    assert min(criticism.checks, key=lambda check: check.p_value).name == worst
+    assert "does not explain the data" in criticism.sentence()
+    assert criticism.widening > 3
+
+
+@pytest.mark.parametrize("name", ["u", "u_x", "u*u_x"])
+def test_a_missing_term_is_named(name):
+    def lacks(x, t):
+        return 8 * (t - 0.25) * columns(x, t)[name]
+
+    criticism = criticise(recording(np.random.default_rng(3), change=5.0, add=lacks))
+    assert criticism.missing == name
+    assert f"It looks like {name}: a term like that may be missing." in criticism.sentence()
+
+
+def test_what_looks_like_the_equations_own_term_is_not_called_missing():
+    criticism = criticise(
+        recording(np.random.default_rng(3), add=lambda x, t: 8 * (t - 0.25) * columns(x, t)["u_xx"])
+    )
+    assert criticism.missing != "u_xx"
+
+
+def test_a_trifle_is_told_and_is_no_misfit():
+    criticism = criticise(recording(np.random.default_rng(1), change=1e4, add=lambda x, t: 2 * np.sin(x)))
+    assert criticism.p_value < 1e-3
+    assert not criticism.speaks_against
+    assert "has structure" in criticism.sentence()
+    assert "of what the fields change" in criticism.sentence()
+
+
+def test_a_coherent_error_moves_no_parameter_further_than_the_widening():
+    """Least squares with a column g: whatever structure is left over moves its coefficient by less than stated."""
+    generator = np.random.default_rng(5)
+    windows = recording(generator, points=200, change=5.0, add=lambda x, t: 2 * np.sin(x))
+    criticism = criticise(windows)
+    structure = np.concatenate([2 * np.sin(stop.points[:, 0]) for stop in windows[0]])
+    worst = np.linalg.norm(structure)  # of all columns of norm 1, the structure's own direction is moved most
+    assert worst < 1.3 * criticism.widening
+
+
+def test_too_few_values_say_nothing():
+    criticism = criticise(recording(np.random.default_rng(0), points=2))
+    assert criticism.p_value <= 1
+    assert (
+        criticise([[LeftOver(0.0, np.zeros((1, 1)), {"u": np.zeros(1)}, {"u": np.zeros(1)}, {}, {})]])
+        == Criticism()
+    )
+    assert "too few values" in Criticism().sentence()
+
+
+def test_it_travels_as_plain_data():
+    criticism = criticise(recording(np.random.default_rng(2), add=lambda x, t: np.sin(x)))
+    assert Criticism.of_plain(criticism.plain()) == criticism
