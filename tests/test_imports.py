@@ -24,7 +24,7 @@ ORDER = [
     {"result"},
     {"datasets"},
     {"identification"},
-    {"batch"},
+    {"batch", "rival_equations"},
     {"demo", "reproduction"},
     {"cli"},
     {"__main__"},

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hiddenphysics.models import Problem
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
     from hiddenphysics.result import Result, load
+    from hiddenphysics.rival_equations import Comparison, compare
     from hiddenphysics.snapshots import Snapshot, Snapshots, read
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
@@ -44,12 +45,14 @@ _ROOMS = {
     "models": ("Problem",),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
     "result": ("Result", "load"),
+    "rival_equations": ("Comparison", "compare"),
     "snapshots": ("Snapshot", "Snapshots", "read"),
 }
 
 _MODULES = ("datasets", "simulate")
 
 __all__ = [
+    "Comparison",
     "DataError",
     "Equation",
     "EquationError",
@@ -67,6 +70,7 @@ __all__ = [
     "Snapshots",
     "SquaredExponential",
     "WriteError",
+    "compare",
     "datasets",
     "identify",
     "identify_many",
