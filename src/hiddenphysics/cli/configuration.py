@@ -13,7 +13,6 @@ What is typed on the command line wins. `force` has to be typed: no file may say
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,6 @@ from typing import Any
 import typer
 
 from hiddenphysics.errors import DataError
-from hiddenphysics.registry import did_you_mean
 
 NAME = "hiddenphysics.toml"
 """Read from the working folder where it is there."""
@@ -64,6 +62,8 @@ def _named(command: Any, options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    import tomllib  # here, for --help does without it
+
     from hiddenphysics.loader import check_regular
 
     size = check_regular(path)
@@ -125,6 +125,8 @@ def _check(name: str, known: set[str], path: Path, where: str) -> None:
             f"{path}: {name} has to be typed, as --{name}: no file may say that. Take it out of the file."
         )
     if name not in known:
+        from hiddenphysics.registry import did_you_mean
+
         raise DataError(
             f"{path}: {name!r} is no option of {where}{did_you_mean(name, sorted(known)) or '.'} "
             "Names are those of the command line without the dashes, as in time-limit."
