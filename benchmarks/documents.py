@@ -99,16 +99,31 @@ def blocks(text: str) -> list[Block]:
 
 
 def compare(printed: str, told: str) -> None:
-    """Refuse other words, and numbers that differ by more than their last digit or a five hundredth."""
-    ours, theirs = NUMBER.findall(printed), NUMBER.findall(told)
+    """Refuse other words, other counts, and numbers that differ by more than their last digit or a five hundredth."""
+    ours, theirs = _numbers(printed), _numbers(told)
     same_words = NUMBER.sub("#", printed).split() == NUMBER.sub("#", told).split()
     if not same_words or not all(map(_near, ours, theirs)):
         raise StaleError(f"The page shows\n\n{told}\nbut the code prints\n\n{printed}")
 
 
-def _near(one: str, other: str) -> bool:
-    apart = abs(float(one) - float(other))
-    return apart <= max(1.01 * max(_last_digit(one), _last_digit(other)), NEARLY * abs(float(other)))
+def _numbers(text: str) -> list[tuple[str, bool]]:
+    """Return the numbers of a text, and whether each is a count: no decimals, no deviation in brackets, 0.974(33)."""
+    return [
+        (
+            m[0],
+            m[0].lstrip("+-").isdigit()
+            and not re.match(r"\d\(\d+\)", text[max(m.start() - 2, 0) : m.end() + 1]),
+        )
+        for m in NUMBER.finditer(text)
+    ]
+
+
+def _near(one: tuple[str, bool], other: tuple[str, bool]) -> bool:
+    (ours, is_count), (theirs, _) = one, other
+    if is_count:
+        return ours == theirs
+    apart = abs(float(ours) - float(theirs))
+    return apart <= max(1.01 * max(_last_digit(ours), _last_digit(theirs)), NEARLY * abs(float(theirs)))
 
 
 def _last_digit(number: str) -> float:

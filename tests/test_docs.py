@@ -243,6 +243,7 @@ def test_code_runs_and_prints_what_the_page_says(
         ("0.974(33)", "0.975(32)", True),  # one in the last digit
         ("0.973541 ± 0.033", "0.974112 ± 0.034", True),  # nearly the same on another machine
         ("0.1037", "0.1042", False),
+        ("{'draw': 3, 't': 3}", "{'draw': 4, 't': 3}", False),
         ("383.395", "385.395", False),
         ("9.3e-05", "9.5e-05", False),
         ("converged", "at_bound", False),
