@@ -1,15 +1,18 @@
 """The table of peers: `python -m benchmarks.neighbours.peers`, or `make peers`, which installs them first.
 
 Every program gets the same three whole recordings, our own data sets with 5 % noise, drawn once. Finished fits stand in
-`peers.jsonl` beside this file; what is missing there is made where the program can be imported, and the others are
-named. The table then goes into `docs/comparison.md`. `--again` makes all fits anew, `--table` none.
+`peers.jsonl` beside this file, of several settings the best; what is missing there is made where the program can be
+imported, and the others are named. The table then goes into `docs/comparison.md`. `--again` makes all fits anew,
+`--table` none.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -78,6 +81,12 @@ def _cells(line: Line | None) -> tuple[str, str]:
     return ", ".join(number(error) for error in np.ravel(line.errors)), seconds
 
 
+def keep(rows: Path, fits: Sequence[Fit]) -> None:
+    """Write these fits over those of a file."""
+    lines = (json.dumps(asdict(fit)) + "\n" for fit in fits)
+    write_file(rows, "".join(lines).encode(), overwrite=True)
+
+
 def renewed(page: str, text: str) -> str:
     """Return a page with the table between its two marks replaced."""
     before, _, rest = page.partition(BEGIN)
@@ -102,7 +111,10 @@ def main(words: Sequence[str] | None = None) -> None:
         given.rows.unlink(missing_ok=True)
     if not given.table:
         run(given.rows, lambda text: print(text, file=sys.stderr, flush=True), given.problems)
-    text = table(load(given.rows))
+    fits = [fit for line in best_lines(load(given.rows)) for fit in line.fits]
+    if not given.table:
+        keep(given.rows, fits)
+    text = table(fits)
     write_file(given.page, renewed(given.page.read_text(encoding="utf-8"), text).encode(), overwrite=True)
     print(text)
 
