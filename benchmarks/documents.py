@@ -189,6 +189,8 @@ def check(page: str, *, long: bool, say: Callable[[str], None] = lambda _: None,
                 except StaleError as found:
                     stale += 1
                     changes.append((block.place, printed))
+                    if write and block.script:
+                        _renew_pictures((ROOT / page).parent / block.script)
                     say(f"{page}: {name:.60}: stale\n{found}")
                 else:
                     say(f"{page}: {name:.60}: {'the same' if told is not None else 'runs'}, {seconds:.1f} s")
@@ -200,6 +202,14 @@ def check(page: str, *, long: bool, say: Callable[[str], None] = lambda _: None,
             text = text[:begin] + printed.rstrip() + "\n" + text[end:]
         write_file(ROOT / page, text.encode(), overwrite=True)
     return stale
+
+
+def _renew_pictures(script: Path) -> None:
+    """Put what a script of the gallery has drawn, in the working folder, beside it."""
+    for picture in Path().glob("*.png"):
+        place = script.parent / "images" / picture.name
+        if place.exists():
+            write_file(place, picture.read_bytes(), overwrite=True)
 
 
 def maker(picture: str) -> str | None:

@@ -296,7 +296,11 @@ def test_the_command_finds_what_is_stale_and_renews_it(
 ) -> None:
     monkeypatch.setattr(documents, "ROOT", tmp_path)
     (tmp_path / "page.md").write_text(STALE)
-    (tmp_path / "script.py").write_text("print('new')")
+    (tmp_path / "script.py").write_text(
+        "import pathlib\nprint('new')\npathlib.Path('known.png').write_text('new')\npathlib.Path('other.png').touch()"
+    )
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "known.png").write_text("old")
     assert documents.main(["page.md", "--quick"]) == 1
     said = capsys.readouterr().out
     assert "page.md: print(6 * 7): stale" in said
@@ -305,6 +309,7 @@ def test_the_command_finds_what_is_stale_and_renews_it(
     assert documents.main(["page.md", "--write"]) == 1
     assert "2 stale outputs" in capsys.readouterr().out
     assert (tmp_path / "page.md").read_text() == STALE.replace("41", "42").replace("old", "new")
+    assert [p.read_text() for p in (tmp_path / "images").iterdir()] == ["new"]
     assert documents.main(["page.md"]) == 0
     said = capsys.readouterr().out
     assert 'print("slow"): the same' in said
