@@ -10,7 +10,7 @@ export XLA_FLAGS ?= --xla_cpu_multi_thread_eigen=false
 export NPROC ?= 1
 export JAX_PLATFORMS ?= cpu
 
-.PHONY: demo test lint types pytest bench answers docs lock clean
+.PHONY: demo test lint types pytest bench answers documents peers docs lock clean
 
 demo: $(READY)
 	$(BIN)/hiddenphysics demo --plot output/demo.png --force
@@ -33,6 +33,20 @@ bench: $(READY)
 # The sixty-odd fits whose answers are held fixed: about ten minutes on two cores.
 answers: $(READY)
 	$(BIN)/python -m benchmarks.answers
+
+# Every output and picture of README and docs, compared with what the code prints now: about an hour on two cores.
+documents: $(READY)
+	$(BIN)/python -m benchmarks.documents
+
+# The table of peers in docs/comparison.md. They are many packages, so they live apart.
+peers: .venv-peers/ready
+	.venv-peers/bin/python -m benchmarks.neighbours.peers
+
+.venv-peers/ready: requirements.lock pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	.venv-peers/bin/pip install --quiet --disable-pip-version-check --no-build-isolation --editable ".[neighbours]"
+	touch $@
 
 # The site, into site/; a warning is an error. Its tools live apart from the library's.
 docs: .venv-docs/ready
@@ -57,4 +71,4 @@ lock:
 	rm -rf .venv-lock
 
 clean:
-	rm -rf .venv .venv-docs site output .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-docs .venv-peers site output .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,11 +1,13 @@
 """Time and memory against the number of points: Burgers' equation, two snapshots of N random points each.
 
 `python -m benchmarks.points --to RESULTS` fits N = 10³ to 10⁶ points of the exact solution at t = 1.0 and 1.1 with 1 %
-noise, each in a fresh process, and writes a table and a picture (points.svg).
+noise, each in a fresh process, and writes a table and a picture (points.svg). The rows of the run that the documents
+show are kept in `points.jsonl` beside this file; `--draw FILE` draws those, and fits nothing.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,6 +21,8 @@ from hiddenphysics.snapshots import Snapshot, Snapshots
 COUNTS = (1_000, 10_000, 100_000, 1_000_000)
 TIMES = (1.0, 1.1)
 NOISE = 0.01
+KEPT = Path(__file__).with_suffix(".jsonl")
+"""`fits.jsonl` of the run that docs/benchmarks.md shows."""
 AT_A_TIME = 1_000
 """Points for which the exact solution is summed at once, so that the memory is that of the fit."""
 
@@ -38,6 +42,11 @@ def pair(count: int, seed: int) -> Snapshots:
         )
         snapshots.append(Snapshot(t=t, x=x, u=u + NOISE * np.std(u) * rng.standard_normal(count)))
     return Snapshots(snapshots)
+
+
+def kept() -> list[Row]:
+    """Return the rows of the run that the documents show."""
+    return [json.loads(line) for line in KEPT.read_text(encoding="utf-8").splitlines()]
 
 
 def answer(case: Case) -> Row:
@@ -69,6 +78,9 @@ def picture(rows: Sequence[Row], path: Path) -> None:
         seen = [(row["case"]["points"], row[name]) for row in rows if row.get(name)]
         if seen:
             axes.loglog(*zip(*seen, strict=True), "o-", label=label)
+    low, high = np.log10(axes.get_ylim())
+    axes.set_ylim(10 ** np.floor(low), 10 ** np.ceil(high))  # whole decades: their labels are plain numbers
+    axes.yaxis.set_major_formatter("{x:g}")
     axes.set(xlabel="points in each of two snapshots", ylabel="seconds, one core")
     axes.grid(alpha=0.3)
     axes.legend()
@@ -80,7 +92,10 @@ def main(words: Sequence[str] | None = None) -> None:
     """Read the command line, run what is left, write table and picture."""
     parser = arguments(__doc__)
     parser.add_argument("--counts", nargs="+", type=int, help="points in each snapshot")
+    parser.add_argument("--draw", type=Path, help="draw the rows that are kept into this file, fit nothing")
     given = parser.parse_args(words)
+    if given.draw:
+        return picture(kept(), given.draw)
     if given.case:
         return answered(answer, given.case)
     counts = given.counts or ([60, 70] if given.small else COUNTS)

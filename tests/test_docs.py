@@ -1,19 +1,13 @@
 """The documentation tells the truth: its pages hang together, its code runs, its pictures can be drawn again.
 
-A comment on the line before a code block of a page says what is done with it here: `<!-- run -->` is run, block after
-block of a page in one place, and what it prints is compared with the `text` block right behind it. `<!-- run long -->`
-is run only where the environment holds DOCS_LONG. All Python has to compile.
+What is done with a code block stands on the line before it (`benchmarks/documents.py`): those marked `<!-- run -->` are
+run here, `python -m benchmarks.documents` runs the rest, too. All Python has to compile, all TOML to be options.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-import os
 import re
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -22,11 +16,12 @@ import numpy as np
 import pytest
 import typer
 import yaml
-from typer.testing import CliRunner
 
 import hiddenphysics as hp
-from hiddenphysics.cli import app, spread
-from hiddenphysics.demo import burgers_recording, two_snapshots
+from benchmarks import documents
+from benchmarks.documents import Block, StaleError, compare
+from hiddenphysics.cli import app
+from hiddenphysics.cli.configuration import defaults
 from hiddenphysics.result import Estimate
 from tests.scripts import script
 
@@ -34,24 +29,6 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 PAGES = sorted(str(path.relative_to(DOCS)) for path in DOCS.rglob("*.md"))
 GALLERY = sorted(path.stem for path in (DOCS / "gallery").glob("*.py"))
-LONG = bool(os.environ.get("DOCS_LONG"))
-
-FENCE = re.compile(
-    r"(?:<!-- (?P<mark>run|run long) -->\n)?^```(?P<kind>[^`\n]*)\n(?P<body>.*?)^```$"
-    r"(?:\n+```text\n(?P<printed>.*?)^```$)?",
-    re.DOTALL | re.MULTILINE,
-)
-NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A code block of a page: its language, its text, whether it is run, and what it prints."""
-
-    kind: str
-    body: str
-    mark: str | None
-    printed: str | None
 
 
 def text_of(page: str) -> str:
@@ -59,8 +36,7 @@ def text_of(page: str) -> str:
 
 
 def blocks(page: str) -> list[Block]:
-    found = (match.groupdict() for match in FENCE.finditer(text_of(page)))
-    return [Block(m["kind"], m["body"], m["mark"], m["printed"]) for m in found]
+    return documents.blocks((ROOT / page).read_text(encoding="utf-8"))
 
 
 # ---- pages hang together --------------------
@@ -101,8 +77,9 @@ def test_links_lead_somewhere(page: str) -> None:
 def test_the_first_page_says_what_the_readme_says() -> None:
     """Its code and what it prints are run by the tests of the README."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    block = next(b for b in blocks("index.md") if b.kind == "python")
+    block = next(b for b in blocks("docs/index.md") if b.kind == "python")
     assert block.body in readme
+    assert block.printed is not None
     assert block.printed in readme
 
 
@@ -215,34 +192,38 @@ def test_every_command_and_option_is_named() -> None:
 # ---- code on pages --------------------
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_python_compiles(page: str) -> None:
+KINDS = re.compile(r"not run: .+|run|run long|printed by \S+\.py")
+"""What may stand before a block."""
+SNIPPET = " { .python }"
+"""A script that the site puts into the page when it is built."""
+
+
+@pytest.mark.parametrize("page", documents.PAGES)
+def test_every_block_says_what_is_done_with_it(page: str) -> None:
+    """Nothing is shown that nobody compares, unless the page says why."""
+    for block in blocks(page):
+        assert block.kind in ("python", "console", "text", "toml", SNIPPET), f"{page}: {block.body:.80}"
+        if block.kind in ("toml", SNIPPET):
+            continue
+        assert block.mark is not None, f"{page}: no mark before {block.body:.80}"
+        assert KINDS.fullmatch(block.mark), f"{page}: {block.mark}"
+        if block.script is not None:
+            assert block.kind == "text"
+            assert ((ROOT / page).parent / block.script).exists()
+
+
+@pytest.mark.parametrize("page", documents.PAGES)
+def test_python_compiles_and_options_are_options(page: str, tmp_path: Path) -> None:
     for block in blocks(page):
         if block.kind == "python":
             compile(block.body, page, "exec")
+        if block.kind == "toml":
+            (tmp_path / "my.toml").write_text(block.body)
+            assert defaults(tmp_path / "my.toml", typer.main.get_command(app).commands)  # type: ignore[attr-defined]
 
 
-def same_text_and_nearly_the_same_numbers(found: str, told: str) -> None:
-    assert NUMBER.sub("#", found).split() == NUMBER.sub("#", told).split()
-    ours, theirs = (np.array([float(n) for n in NUMBER.findall(text)]) for text in (found, told))
-    np.testing.assert_allclose(ours, theirs, rtol=0.02)
-
-
-def run(block: Block, page: str, names: dict[str, Any]) -> str:
-    """Run a block of Python, or the commands in a block of shell; return what it prints."""
-    if block.kind == "python":
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            exec(compile(block.body, page, "exec"), names)  # noqa: S102  (our own text)
-        return printed.getvalue()
-    lines = block.body.replace("\\\n", " ").splitlines()
-    answers = [CliRunner().invoke(app, spread(shlex.split(line[2:])[1:])) for line in lines]
-    for answer in answers:
-        assert answer.exit_code == 0, answer.output
-    return "".join(answer.stdout for answer in answers)
-
-
-RUN = [page for page in PAGES if page != "index.md" and any(b.mark for b in blocks(page))]
+RUN = [p for p in documents.PAGES if p != "docs/index.md" and any(b.mark == "run" for b in blocks(p))]
+"""The first page of the site shows what the README shows."""
 
 
 @pytest.mark.parametrize("page", RUN)
@@ -250,14 +231,128 @@ def test_code_runs_and_prints_what_the_page_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if "burgers.csv" in text_of(page):
-        two_snapshots(burgers_recording(), 0.01, 0).to_table().to_csv("burgers.csv", index=False)
-    names: dict[str, Any] = {}
-    for block in blocks(page):
-        if block.mark == "run" or (block.mark and LONG):
-            printed = run(block, page, names)
-            if block.printed is not None:
-                same_text_and_nearly_the_same_numbers(printed, block.printed)
+    for _, told, printed in documents.outputs(page, long=False):
+        if told is not None:
+            compare(printed, told)
+
+
+@pytest.mark.parametrize(
+    ("printed", "told", "same"),
+    [
+        ("a 0.974(33) b", "a  0.974(33)\nb", True),
+        ("0.974(33)", "0.975(32)", True),  # one in the last digit
+        ("0.973541 ± 0.033", "0.974112 ± 0.034", True),  # nearly the same on another machine
+        ("0.1037", "0.1042", False),
+        ("{'draw': 3, 't': 3}", "{'draw': 4, 't': 3}", False),
+        ("383.395", "385.395", False),
+        ("9.3e-05", "9.5e-05", False),
+        ("converged", "at_bound", False),
+        ("1 2", "1 2 3", False),
+        ("[0.90938, 1.0377]", "[0.90938, 1.1377]", False),
+    ],
+)
+def test_what_counts_as_stale(printed: str, told: str, same: bool) -> None:
+    if same:
+        compare(printed, told)
+    else:
+        with pytest.raises(StaleError, match="The page shows"):
+            compare(printed, told)
+
+
+STALE = """# A page
+
+<!-- run -->
+```python
+print(6 * 7)
+```
+
+```text
+41
+```
+
+<!-- run long -->
+```python
+print("slow")
+```
+
+```text
+slow
+```
+
+<!-- run -->
+```console
+$ hiddenphysics explain "u_t = b*u_xx"
+```
+
+<!-- printed by script.py -->
+```text
+old
+```
+"""
+
+
+def test_the_command_finds_what_is_stale_and_renews_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(STALE)
+    (tmp_path / "script.py").write_text(
+        "import pathlib\nprint('new')\npathlib.Path('known.png').write_text('new')\npathlib.Path('other.png').touch()"
+    )
+    (tmp_path / "images").mkdir()
+    (tmp_path / "images" / "known.png").write_text("old")
+    assert documents.main(["page.md", "--quick"]) == 1
+    said = capsys.readouterr().out
+    assert "page.md: print(6 * 7): stale" in said
+    assert "1 stale outputs" in said
+    assert (tmp_path / "page.md").read_text() == STALE
+    assert documents.main(["page.md", "--write"]) == 1
+    assert "2 stale outputs" in capsys.readouterr().out
+    assert (tmp_path / "page.md").read_text() == STALE.replace("41", "42").replace("old", "new")
+    assert [p.read_text() for p in (tmp_path / "images").iterdir()] == ["new"]
+    assert documents.main(["page.md"]) == 0
+    said = capsys.readouterr().out
+    assert 'print("slow"): the same' in said
+    assert "nothing is stale" in said
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [("rm -rf all", "is no command of ours"), ("hiddenphysics explain 'u_t = '", "ended with 3")],
+)
+def test_a_command_that_fails_is_told(line: str, sentence: str) -> None:
+    with pytest.raises(StaleError, match=sentence):
+        documents.run(Block("console", f"$ {line}\n", "run", None, (0, 0)), "page.md", {})
+
+
+# ---- pictures --------------------
+
+
+def test_every_picture_has_its_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert len(documents.pictures()) > 10
+    assert [picture for picture in documents.pictures() if documents.maker(picture) is None] == []
+    assert documents.maker("docs/images/nobody.png") is None
+    documents.main(["--pictures"])
+    assert "docs/gallery/burgers.py" in capsys.readouterr().out
+
+
+def test_every_command_has_its_picture() -> None:
+    """No line of the table is left over, and its scripts are there."""
+    for pattern, command in documents.PICTURES.items():
+        made = [
+            p
+            for p in documents.pictures()
+            if documents.maker(p) and Path(p).match(pattern.replace("{name}", "*"))
+        ]
+        assert made, pattern
+        for picture in made:
+            scripts = re.findall(r"docs/\S+\.py", documents.maker(picture) or "")
+            assert all((ROOT / script).exists() for script in scripts), command
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    shown = "".join((ROOT / page).read_text(encoding="utf-8") for page in documents.PAGES)
+    assert [p for p in documents.pictures() if Path(p).name not in shown] == []
 
 
 # ---- the gallery --------------------

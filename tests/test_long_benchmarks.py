@@ -165,3 +165,16 @@ def test_pairs_have_their_numbers_of_points():
     first, _, last = many.pairs("ks", 3)
     assert [len(s) for s in first] == [151, 149]
     np.testing.assert_allclose(np.diff(last.times), 0.4)
+
+
+def test_the_page_shows_the_rows_that_are_kept(tmp_path):
+    """Seconds, memory and errors of the table on many points, and the picture made of the same rows."""
+    page = (cases.ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for power, row in zip("³⁴⁵⁶", points.kept(), strict=True):
+        errors = ((row["estimates"][n] - truth) / row["stds"][n] for n, truth in points.TRUTH.items())
+        words = ", ".join(f"{error:.1f}".replace("-", "−") for error in errors)
+        assert f"| 2 × 10{power} | {row['seconds']:.0f} | {row['peak']:.2f} | {words} |" in page
+        assert row["case"]["points"] == 10 ** (3 + "³⁴⁵⁶".index(power))
+    points.main(["--draw", str(tmp_path / "points.svg")])
+    assert (tmp_path / "points.svg").stat().st_size > 5_000
+    assert "images/points.svg" in page

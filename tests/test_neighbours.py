@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.neighbours import library, ours, pinn, plan, sindy, table
+from benchmarks.neighbours import library, ours, peers, pinn, plan, sindy, table
 from benchmarks.neighbours.extra import load_neighbour
 from benchmarks.neighbours.fit import Fit, Job, append, load
 from benchmarks.neighbours.problems import PROBLEMS
@@ -190,3 +190,63 @@ def test_pysindy_finds_the_true_coefficients(clean):
     sparse = sindy.found(weak, sindy.Sparse(0.1, unit_columns=True))
     estimates, extra, missing = sindy.read_off(problem, weak.names, sparse)
     assert not extra + missing
+
+
+# ---- the table of peers --------------------
+
+
+PAGE = f"# Words\n\n{peers.BEGIN}\n| old |\n\n{peers.END}\nMore words.\n"
+
+
+def test_the_page_holds_the_table_of_the_fits_that_are_kept():
+    page = peers.PAGE.read_text(encoding="utf-8")
+    assert page == peers.renewed(page, peers.table(load(peers.ROWS)))
+    assert {fit.job.problem for fit in load(peers.ROWS)} == set(peers.DATA)
+    assert {fit.job.method for fit in load(peers.ROWS)} == set(plan.METHODS)
+    assert {fit.job.noise for fit in load(peers.ROWS)} == {peers.NOISE}
+
+
+def test_peers_are_run_where_they_are_installed(tmp_path, monkeypatch, capsys):
+    """All snapshots for each; of several settings the best is kept; a program that is missing is named."""
+    asked = []
+
+    def stand_in(job, recording):
+        asked.append((job.method, job.problem, job.gap))
+        return [
+            Fit(job, "told", setting, 9, {"a": 1.0 + off, "b": 0.1}, (), (), 2.0)
+            for setting, off in (("near", 0.01), ("far", 0.1))
+        ]
+
+    for module in (ours, sindy, pinn):
+        monkeypatch.setattr(module, "fit", stand_in)
+    monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "deepxde" else name)
+    rows, page = tmp_path / "rows.jsonl", tmp_path / "page.md"
+    page.write_text(PAGE)
+    words = ["--rows", str(rows), "--page", str(page), "--problems", "burgers"]
+    peers.main(words)
+    assert asked == [(m, "burgers", 0) for m in ("hiddenphysics", "PySINDy strong", "PySINDy weak")]
+    assert (
+        'DeepXDE: deepxde is not installed. Type: pip install "hiddenphysics[neighbours]"'
+        in capsys.readouterr().err
+    )
+    assert "| weak SINDy (PySINDy) | told | 1, 0 | 2 | – | – | – | – |" in page.read_text()
+    assert page.read_text().startswith("# Words\n")
+    assert page.read_text().endswith("More words.\n")
+    assert {fit.setting for fit in load(rows) if fit.job.method.startswith("PySINDy")} == {"near"}
+    monkeypatch.setattr(peers, "find_spec", lambda name: name)
+    peers.main(words)
+    assert asked[3:] == [("DeepXDE", "burgers", 0)]  # what is kept is not made again
+    peers.main([*words, "--table"])
+    assert len(asked) == 4
+
+
+def test_wrong_terms_and_silence_are_said():
+    fits = [
+        a_fit(form="found", extra=("u_t: u", "u_t: uu")),
+        a_fit("hiddenphysics", answered=False),
+    ]
+    text = peers.table(fits)
+    assert "| weak SINDy (PySINDy) | found | wrong: 2 too many, 0 missing | 1 |" in text
+    assert "| **ours** | told | no answer | 1 |" in text
+    with pytest.raises(ValueError, match="has no <!-- made by"):
+        peers.renewed("# Words", text)

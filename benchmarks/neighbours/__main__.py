@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, default=list(PROBLEMS))
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--noises", nargs="+", type=float, default=[0.0, 0.01, 0.05])
-    parser.add_argument("--gaps", nargs="+", choices=["short", "long"], default=["short", "long"])
+    parser.add_argument("--gaps", nargs="+", choices=["all", "short", "long"], default=["short", "long"])
     parser.add_argument("--pairs", type=int, default=10, help="evenly spaced pairs of snapshots")
     parser.add_argument("--rows", type=Path, help="keep every fit there; a run that was stopped goes on")
     given = parser.parse_args()

@@ -22,7 +22,11 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What to compare; `folder` is None for our own data sets, `rows` keeps the fits of a run that was stopped."""
+    """What to compare; `folder` is None for our own data sets, `rows` keeps the fits of a run that was stopped.
+
+    `gaps` holds "short" and "long", for pairs of snapshots, and "all", for the whole recording: the neighbours get that
+    in any case, ours where it is asked for.
+    """
 
     folder: Path | None
     problems: tuple[str, ...]
@@ -41,7 +45,7 @@ def jobs(plan: Plan, name: str, method: str, noise: float, recording: Recording)
     """
     if method == "DeepXDE" and len(PROBLEMS[name].fields) > 1:
         return
-    if method != "hiddenphysics":
+    if method != "hiddenphysics" or "all" in plan.gaps:
         yield Job(name, noise, method, 0, 0)
     if method == "PySINDy weak":
         return

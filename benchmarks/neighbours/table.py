@@ -93,7 +93,7 @@ def _row(line: Line) -> str:
         form,
         _errors(line),
         _wrong(line),
-        _number(float(np.median([fit.seconds for fit in line.fits]))),
+        number(float(np.median([fit.seconds for fit in line.fits]))),
         "; ".join(sorted({fit.setting for fit in line.fits})),
     ]
     return "| " + " | ".join(cells) + " |"
@@ -105,16 +105,16 @@ def _errors(line: Line) -> str:
     if not len(errors):
         return f"no answer ({len(line.fits)} pairs)"
     if len(line.fits) == 1:
-        return ", ".join(_number(error) for error in errors[0])
+        return ", ".join(number(error) for error in errors[0])
     low, middle, high = np.quantile(errors, [0.25, 0.5, 0.75], axis=0)
     words = ", ".join(
-        f"{_number(m)} [{_number(a)}–{_number(b)}]" for a, m, b in zip(low, middle, high, strict=True)
+        f"{number(m)} [{number(a)}–{number(b)}]" for a, m, b in zip(low, middle, high, strict=True)
     )
     silent = len(line.fits) - len(errors)
     return f"{words}; {len(line.fits)} pairs" + (f", {silent} without an answer" if silent else "")
 
 
-def _number(value: float) -> str:
+def number(value: float) -> str:
     """Two digits, without an exponent where it is large."""
     return f"{value:.2g}" if abs(value) < 99.5 else f"{value:.0f}"
 

@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from benchmarks import start_up
+
 
 @pytest.mark.parametrize(
     ("words", "room"),
@@ -19,3 +21,17 @@ def test_help_loads_nothing_heavy(words, room):
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip().splitlines()[-1] == "[]"
+
+
+def test_import_and_help_are_quick():
+    """In units of a bare Python, in seconds of the processor: on a quiet core that is 0.1 and 0.4 s by the clock."""
+    costs = start_up.measure(times=4)
+    bare = costs["python -c pass"].processor
+    assert costs["import hiddenphysics"].processor < 6 * bare
+    assert costs["hiddenphysics --help"].processor < 30 * bare
+    assert set(start_up.MOST_SECONDS) < set(costs)
+
+
+def test_a_start_that_fails_is_told():
+    with pytest.raises(RuntimeError, match="ended with 3"):
+        start_up.start(["-c", "raise SystemExit(3)"])

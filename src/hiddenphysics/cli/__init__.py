@@ -27,6 +27,10 @@ def main() -> None:
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
+        if "--json" in sys.argv:
+            print(
+                '{"error": {"kind": "interrupted", "exit_code": 130, "message": "interrupted"}}', flush=True
+            )
         _end("interrupted", 130)
     except OSError as problem:
         _end(f"error: what is printed could not be written: {problem.strerror}.", 8)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,7 +10,8 @@ import numpy as np
 import typer
 
 from hiddenphysics.cli.arguments import check_output, names_by_name, numbers_by_name, seconds_of
-from hiddenphysics.cli.terminal import DOUBTFUL, stages
+from hiddenphysics.cli.progress import stages
+from hiddenphysics.cli.terminal import DOUBTFUL, Answer, say_details
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import Snapshots, read
 from hiddenphysics.writer import in_memory, write_file
@@ -22,17 +22,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Choice:
-    """Which part of a file to use: times, points per snapshot, and noise to add for a study."""
+    """Which part of a file to use: times, every n-th of them, points per snapshot, and noise to add for a study."""
 
     times: tuple[float, ...]
     tolerance: float | None
+    every: int
     points: tuple[int, ...]
     seed: int
     noise: float
 
     def of(self, recording: Snapshots) -> Snapshots:
-        """Choose times, add noise relative to the whole field, then draw points."""
+        """Choose times, thin them, add noise relative to the whole field, then draw points."""
         chosen = recording.at(self.times, self.tolerance) if self.times else recording
+        chosen = self._thinned(chosen)
         if self.noise:
             chosen = chosen.with_noise(self.noise, self.seed)
         if not self.points:
@@ -40,16 +42,29 @@ class Choice:
         counts = self.points[0] if len(self.points) == 1 else self.points
         return chosen.subsample(counts, self.seed)
 
+    def _thinned(self, recording: Snapshots) -> Snapshots:
+        """Keep every n-th snapshot, beginning with the first; refuse to leave one alone."""
+        if self.every == 1:
+            return recording
+        kept = recording[:: self.every]
+        if len(kept) < 2:
+            raise DataError(
+                f"--every {self.every} leaves {len(kept)} of {len(recording)} snapshots; two are needed. "
+                f"Type --every {max(len(recording) - 1, 1)} or less."
+            )
+        return kept
+
 
 @dataclass(frozen=True)
 class Output:
-    """Where the answer goes."""
+    """Where the answer goes, and how much is said beside it."""
 
+    answer: Answer
     plot: Path | None
     save: Path | None
-    as_json: bool
     force: bool
     quiet: bool
+    verbose: bool
 
     def check(self, *others: Path | None) -> None:
         """Refuse what may not be written before the work, not after it."""
@@ -57,16 +72,35 @@ class Output:
 
     def write(self, result: Result) -> None:
         """Print the result and write what was asked for; a doubtful status ends in its own exit code."""
-        typer.echo(json.dumps(result.summary(), indent=2) if self.as_json else str(result))
+        self.answer.tell(result, **result.summary())
         if self.save is not None:
             result.save(self.save, overwrite=self.force)
         if self.plot is not None:
             result.plot(self.plot, overwrite=self.force)
-        for path in (self.save, self.plot):
-            if path is not None and not self.quiet:
-                typer.echo(f"wrote {path}", err=True)
+        self.answer.wrote(self.save, self.plot, quiet=self.quiet)
         if result.status != "converged":
             raise typer.Exit(DOUBTFUL)
+
+
+def explain_equation(pde: str, constants: list[str], answer: Answer) -> None:
+    """Say how an equation is understood."""
+    from hiddenphysics.equation import Equation
+
+    equation = Equation.parse(pde, constants=numbers_by_name(constants))
+    answer.tell(
+        equation.explain(),
+        equations=list(equation.statements()),
+        fields=list(equation.fields),
+        evolving=list(equation.evolution),
+        parameters={
+            name: [limit if np.isfinite(limit) else None for limit in equation.bounds[name]]
+            for name in equation.parameters
+        },
+        constants=dict(equation.constants),
+        coordinates=list(equation.coordinates),
+        order=equation.order,
+        linear=equation.linear,
+    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +132,9 @@ def identify_file(
     known, columns, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
     recording = read(file, missing=missing)
     snapshots = choice.of(recording)
-    with stages(output.quiet, timed=False) as say:
+    if output.verbose:  # to describe a recording is to read it
+        say_details(f"{file}: {recording.describe()}", f"Used: {snapshots.describe()}")
+    with stages(output.quiet, timed=False, foreseen=True, verbose=output.verbose) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
         from hiddenphysics.priors import kernel_from_text
@@ -129,7 +165,7 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_lim
     """Make 140 points of Burgers' equation and identify it."""
     output.check(csv)
     limit = seconds_of(time_limit)
-    with stages(output.quiet, timed=False) as say:
+    with stages(output.quiet, timed=False, foreseen=True, verbose=output.verbose) as say:
         say("solving Burgers' equation exactly")
         from hiddenphysics.demo import EQUATION, burgers_recording, two_snapshots
 
@@ -142,21 +178,21 @@ def run_demo(noise: float, seed: int, csv: Path | None, output: Output, time_lim
         from hiddenphysics.identification import identify
 
         result = identify(EQUATION, snapshots, progress=say, time_limit=limit)
-    if not output.as_json:
+    if not output.answer.as_json:
         typer.echo("truth:      u_t + 1 u u_x - 0.1 u_xx = 0\nidentified: ", nl=False)
     output.write(result.with_recording(recording))
 
 
-def simulate_file(
-    file: Path, run: Run, plot: Path | None, save: Path | None, *, force: bool, quiet: bool
-) -> None:
+def simulate_file(file: Path, run: Run, output: Output) -> None:
     """Load a result, move it on, write the trajectory and its picture."""
-    check_output(plot, save, force=force)
-    with stages(quiet) as say:
+    output.check()
+    with stages(output.quiet, verbose=output.verbose) as say:
         say("loading the result")
         from hiddenphysics.result import load, plot_trajectory, write_figure
 
         result = load(file)
+        if output.verbose:
+            say_details(f"{file}:", str(result))
         start = float(result.snapshots.times[0])
         if not run.until > start or run.frames < 2:
             raise DataError(
@@ -164,14 +200,18 @@ def simulate_file(
                 f"t = {start:g}, and needs at least two frames. Type a later --until."
             )
         say("moving the fields on")
-        trajectory = result.simulate(
-            np.linspace(start, run.until, run.frames), points=run.points, draws=run.draws, seed=run.seed
-        )
-        if save is not None:
-            write_file(save, in_memory(trajectory), overwrite=force)
-        if plot is not None:
-            write_figure(plot_trajectory(result, trajectory), plot, overwrite=force)
-    typer.echo(result.identified())
-    for path in (save, plot):
-        if path is not None and not quiet:
-            typer.echo(f"wrote {path}", err=True)
+        times = np.linspace(start, run.until, run.frames)
+        trajectory = result.simulate(times, points=run.points, draws=run.draws, seed=run.seed)
+        if output.save is not None:
+            write_file(output.save, in_memory(trajectory), overwrite=output.force)
+        if output.plot is not None:
+            write_figure(plot_trajectory(result, trajectory), output.plot, overwrite=output.force)
+    ranges = {str(name): [float(field.min()), float(field.max())] for name, field in trajectory.items()}
+    output.answer.tell(
+        result.identified(),
+        equation=result.identified(),
+        times=times.tolist(),
+        shape={str(name): size for name, size in trajectory.sizes.items()},
+        ranges={name: limits if np.all(np.isfinite(limits)) else None for name, limits in ranges.items()},
+    )
+    output.answer.wrote(output.save, output.plot, quiet=output.quiet)

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from hiddenphysics.errors import DataError, EquationError, ModelError
-from hiddenphysics.writer import check_target
 
 VARIADIC = ("--times", "--points")
 """Options that take several values at once: ``--times 2.0 2.1``, ``--points 71 69``."""
@@ -86,6 +85,8 @@ def check_output(plot: Path | None, *files: Path | None, force: bool) -> None:
 
     `plot` is a picture. Only --force lets an existing file be replaced.
     """
+    from hiddenphysics.writer import check_target  # here, for --help does without it
+
     if plot is not None:
         from hiddenphysics.result import check_picture
 

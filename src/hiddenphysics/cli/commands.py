@@ -7,48 +7,34 @@ from typing import Annotated, Literal
 
 import typer
 
+from hiddenphysics.cli.configuration import NAME
 from hiddenphysics.cli.dataset_commands import app as datasets
+from hiddenphysics.cli.group import Commands
+from hiddenphysics.cli.options import (
+    STUDIES,
+    Constants,
+    Force,
+    Json,
+    Kernel,
+    Model,
+    Pde,
+    Plot,
+    Quiet,
+    Save,
+    Seed,
+    TimeLimit,
+    Verbose,
+    studies_beginning,
+)
 from hiddenphysics.cli.terminal import EXIT_CODES, sentences
 
 app = typer.Typer(
+    cls=Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode="rich",
     help="Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.",
 )
 app.add_typer(datasets, name="datasets")
-
-Pde = Annotated[
-    str, typer.Option(help='The equation, such as "u_t + a*u*u_x - b*u_xx = 0".', show_default=False)
-]
-Constants = Annotated[
-    list[str] | None,
-    typer.Option("--constant", metavar="NAME=VALUE", help="A known number in the equation; repeatable."),
-]
-Plot = Annotated[Path | None, typer.Option(help="Write a picture (.png, .pdf, .svg).")]
-Save = Annotated[Path | None, typer.Option(help="Write the result (netCDF).")]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
-Model = Annotated[str, typer.Option(help="Forward model: auto, flow, midpoint or paper.")]
-Kernel = Annotated[
-    str | None,
-    typer.Option(
-        help="Prior: squared_exponential, matern:NU, rational_quadratic, sech, periodic:PERIOD; sums with +, shortest "
-        "scale first.",
-        show_default=False,
-    ),
-]
-TimeLimit = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SECONDS",
-        help="Return the best so far after that time: 60, 90s, 10m, 2h, or none; 600 s by default. Ctrl-C does the "
-        "same at once.",
-        show_default=False,
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Seed of sub-sampling and added noise.")]
 
 
 def _print_version(asked: bool) -> None:
@@ -61,11 +47,29 @@ def _print_version(asked: bool) -> None:
 
 @app.callback(epilog=EXIT_CODES)
 def _hiddenphysics(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help=f"Take options from this file; {NAME} of this folder by default, if it is there.",
+        ),
+    ] = None,
+    no_config: Annotated[bool, typer.Option("--no-config", help=f"Do not look for {NAME}.")] = False,
 ) -> None:
     del version  # its callback has answered
+    if config is None and not no_config and Path(NAME).exists():
+        config = Path(NAME)
+    if config is not None:
+        from hiddenphysics.cli.configuration import defaults, said
+
+        commands = context.command.commands  # type: ignore[attr-defined]  # of a group
+        context.default_map = defaults(config, commands)
+        asked = context.invoked_subcommand or ""
+        typer.echo(said(config, commands[asked], context.default_map[asked]), err=True)
 
 
 @app.command(epilog=EXIT_CODES)
@@ -85,6 +89,9 @@ def identify(
     tolerance: Annotated[
         float | None, typer.Option(help="How far a snapshot may lie from an asked time.")
     ] = None,
+    every: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Use every N-th snapshot only, beginning with the first.")
+    ] = 1,
     points: Annotated[
         list[int] | None, typer.Option(help="Draw that many points per snapshot: --points 71 69.")
     ] = None,
@@ -110,17 +117,18 @@ def identify(
     as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Identify the parameters of a PDE from snapshots in a file."""
     from hiddenphysics.cli.actions import Choice, Output, identify_file
 
-    choice = Choice(tuple(times or ()), tolerance, tuple(points or ()), seed, add_noise)
-    with sentences():
+    choice = Choice(tuple(times or ()), tolerance, every, tuple(points or ()), seed, add_noise)
+    with sentences(as_json=as_json, verbose=verbose) as answer:
         identify_file(
             file,
             ";".join([pde, *(bounds or [])]),
             choice,
-            Output(plot, save, as_json, force, quiet),
+            Output(answer, plot, save, force, quiet, verbose),
             model=model,
             kernel=kernel,
             fields=field or [],
@@ -140,27 +148,34 @@ def simulate(
     seed: Seed = 0,
     plot: Plot = None,
     save: Annotated[Path | None, typer.Option(help="Write the trajectory as netCDF.")] = None,
+    as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Move what was found onwards by the identified equation (model flow)."""
-    from hiddenphysics.cli.actions import Run, simulate_file
+    from hiddenphysics.cli.actions import Output, Run, simulate_file
 
-    with sentences():
-        simulate_file(file, Run(until, frames, points, draws, seed), plot, save, force=force, quiet=quiet)
+    with sentences(as_json=as_json, verbose=verbose) as answer:
+        output = Output(answer, plot, save, force, quiet, verbose)
+        simulate_file(file, Run(until, frames, points, draws, seed), output)
 
 
-@app.command()
-def explain(pde: Annotated[str, typer.Argument(show_default=False)], constant: Constants = None) -> None:
+@app.command(epilog=EXIT_CODES)
+def explain(
+    pde: Annotated[str, typer.Argument(show_default=False)],
+    constant: Constants = None,
+    as_json: Json = False,
+    verbose: Verbose = False,
+) -> None:
     """Say how an equation is understood: fields, parameters, order, linear or not."""
-    with sentences():
-        from hiddenphysics.cli.arguments import numbers_by_name
-        from hiddenphysics.equation import Equation
+    with sentences(as_json=as_json, verbose=verbose) as answer:
+        from hiddenphysics.cli.actions import explain_equation
 
-        typer.echo(Equation.parse(pde, constants=numbers_by_name(constant or [])).explain())
+        explain_equation(pde, constant or [], answer)
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def demo(
     noise: Annotated[float, typer.Option(help="Added noise, relative to the field's std.")] = 0.01,
     seed: Seed = 0,
@@ -173,19 +188,20 @@ def demo(
     as_json: Json = False,
     force: Force = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Identify Burgers' equation from 140 noisy points of its exact solution."""
     from hiddenphysics.cli.actions import Output, run_demo
 
-    with sentences():
-        run_demo(noise, seed, csv, Output(plot, save, as_json, force, quiet), time_limit)
+    with sentences(as_json=as_json, verbose=verbose) as answer:
+        run_demo(noise, seed, csv, Output(answer, plot, save, force, quiet, verbose), time_limit)
 
 
-@app.command()
+@app.command(epilog=EXIT_CODES)
 def reproduce(
     studies: Annotated[
         list[str] | None,
-        typer.Argument(help="burgers, kdv, ks, schrodinger, navier-stokes, fractional.", show_default=False),
+        typer.Argument(help=f"{', '.join(STUDIES)}.", show_default=False, autocompletion=studies_beginning),
     ] = None,
     everything: Annotated[bool, typer.Option("--all", help="All studies.")] = False,
     smoke: Annotated[bool, typer.Option("--smoke", help="A rehearsal: one pair, few points.")] = False,
@@ -218,14 +234,17 @@ def reproduce(
     only_report: Annotated[
         bool, typer.Option("--report", help="Fit nothing: write the report of what is done.")
     ] = False,
+    as_json: Json = False,
     quiet: Quiet = False,
+    verbose: Verbose = False,
 ) -> None:
     """Make the paper's tables and figures again; a run that was stopped goes on where it was."""
     from hiddenphysics.cli.reproduce import reproduce_studies
 
-    with sentences():
+    with sentences(as_json=as_json, verbose=verbose) as answer:
         reproduce_studies(
             studies or [],
+            answer,
             everything=everything,
             smoke=smoke,
             models=model or [],
@@ -239,4 +258,5 @@ def reproduce(
             retry=retry,
             only_report=only_report,
             quiet=quiet,
+            verbose=verbose,
         )

@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from hiddenphysics.cli.terminal import FAILED, INTERRUPTED, stages
+from hiddenphysics.cli.progress import in_words, stages
+from hiddenphysics.cli.terminal import FAILED, INTERRUPTED, Answer
 from hiddenphysics.errors import DataError
 
 if TYPE_CHECKING:
@@ -23,6 +22,7 @@ EVERY = 10.0
 
 def reproduce_studies(
     words: list[str],
+    answer: Answer,
     *,
     everything: bool,
     smoke: bool,
@@ -37,6 +37,7 @@ def reproduce_studies(
     retry: bool,
     only_report: bool,
     quiet: bool,
+    verbose: bool,
 ) -> None:
     """Run the chosen studies, unless only a report of what is done was asked for, and write the report."""
     if not words and not everything:
@@ -54,7 +55,7 @@ def reproduce_studies(
         studies = tuple(rehearsal(study) for study in studies)
     studies = restrict(studies, models, pairs, draws)
     try:
-        with stages(quiet) as say:
+        with stages(quiet, verbose=verbose) as say:
             say("opening the data, and making what is missing")
             outcome = run(
                 studies,
@@ -71,15 +72,11 @@ def reproduce_studies(
             page = report(outcome, folder)
     except KeyboardInterrupt:
         again = shlex.join(["hiddenphysics", *sys.argv[1:]])
-        typer.echo(f"interrupted. What is done is kept; go on with: {again}", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    typer.echo(page)
+        answer.fail(INTERRUPTED, f"interrupted. What is done is kept; go on with: {again}", before="")
+    answer.tell(page, report=str(page), fits=len(outcome.rows), failed=outcome.failed)
     if outcome.failed:
-        typer.echo(
-            f"{outcome.failed} of {len(outcome.rows)} fits failed; the report says why. Try those again with --retry.",
-            err=True,
-        )
-        raise typer.Exit(FAILED)
+        sentence = f"{outcome.failed} of {len(outcome.rows)} fits failed; the report says why."
+        answer.fail(FAILED, f"{sentence} Try those again with --retry.", before="")
 
 
 def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:
@@ -98,7 +95,5 @@ def _telling(say: Callable[[str], None]) -> Callable[[Progress], None]:
 
 def sentence(progress: Progress) -> str:
     """Write progress as one line."""
-    from hiddenphysics.workers import duration
-
-    left = "" if progress.left is None else f", about {duration(progress.left)} left"
+    left = "" if progress.left is None else f", {in_words(progress.left)}"
     return f"{progress.done} of {progress.total} fits{left}: {progress.doing}"

@@ -1,0 +1,29 @@
+"""The group of all commands: what it does with a word that is no option, when the answer is to be JSON."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from hiddenphysics.cli.terminal import failure, print_json
+
+
+class Commands(TyperGroup):
+    """Commands whose usage errors are JSON, too, where --json stands among the words."""
+
+    def main(self, args: Sequence[str] | None = None, *given: Any, **named: Any) -> Any:
+        """Run the words; with --json, a mistake in them is a document on stdout and a sentence on stderr."""
+        words = sys.argv[1:] if args is None else list(args)
+        if "--json" not in words or named.get("standalone_mode") is False:
+            return super().main(args, *given, **named)
+        try:
+            code = super().main(args, *given, **named | {"standalone_mode": False})
+        except typer.TyperException as mistake:
+            print_json(failure(mistake.exit_code, mistake.format_message()))
+            typer.echo(f"error: {mistake.format_message()}", err=True)
+            code = mistake.exit_code
+        return sys.exit(code if isinstance(code, int) else 0)
