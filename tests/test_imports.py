@@ -24,7 +24,7 @@ ORDER = [
     {"result"},
     {"datasets"},
     {"identification"},
-    {"batch"},
+    {"batch", "estimator"},
     {"demo", "reproduction"},
     {"cli"},
     {"__main__"},
