@@ -24,7 +24,7 @@ ORDER = [
     {"result"},
     {"datasets"},
     {"identification"},
-    {"batch", "rival_equations"},
+    {"batch", "estimator", "rival_equations"},
     {"demo", "reproduction"},
     {"cli"},
     {"__main__"},

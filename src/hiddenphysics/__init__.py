@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         ModelError,
         WriteError,
     )
+    from hiddenphysics.estimator import PDERegressor
     from hiddenphysics.identification import identify, problem
     from hiddenphysics.models import Problem
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
@@ -41,6 +42,7 @@ _ROOMS = {
         "ModelError",
         "WriteError",
     ),
+    "estimator": ("PDERegressor",),
     "identification": ("identify", "problem"),
     "models": ("Problem",),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
@@ -61,6 +63,7 @@ __all__ = [
     "Matern",
     "MissingExtraError",
     "ModelError",
+    "PDERegressor",
     "Periodic",
     "Problem",
     "RationalQuadratic",

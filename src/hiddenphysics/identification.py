@@ -14,7 +14,7 @@ import numpy as np
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
-from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent
+from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent, stage_line
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
@@ -41,7 +41,7 @@ def identify(
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
-    progress: Callable[[str], None] | bool = False,
+    progress: Callable[[str], None] | bool | None = None,
     time_limit: float | None = None,
 ) -> Result:
     """Identify the unknown parameters of a PDE from a few snapshots.
@@ -67,8 +67,9 @@ def identify(
     constants, bounds
         Known numbers, and limits ``(low, high)`` with None for none, by name.
     progress
-        Called with a few words and the elapsed seconds at every stage, and again, from a thread, where one takes long;
-        True prints them to stderr.
+        By default a line in a notebook or on a terminal shows the stage and the elapsed seconds, and elsewhere nothing
+        is said; False says nothing, True prints every stage to stderr. A function is called with each, and again,
+        from a thread, where one takes long.
     time_limit
         Seconds after which the best so far is returned, as ``not_converged``; 600 by default, ``float("inf")`` for no
         limit. It is kept to within a few evaluations of the likelihood, and what compiles then. Ctrl-C ends a fit in
@@ -130,7 +131,7 @@ def check_model(model: str) -> None:
 
 
 @contextmanager
-def _watched(progress: Callable[[str], None] | bool, time_limit: float | None) -> Iterator[Watch]:
+def _watched(progress: Callable[[str], None] | bool | None, time_limit: float | None) -> Iterator[Watch]:
     """Open the watch of a fit, or again the one it is given; stopped before a first estimate, say so."""
     if isinstance(progress, Watch):
         if time_limit is not None:
@@ -138,15 +139,32 @@ def _watched(progress: Callable[[str], None] | bool, time_limit: float | None) -
                 f"time_limit={time_limit!r:.40} was given beside a watch, which has a limit of {progress.limit:g} s. "
                 "Give the limit to the watch alone: Watch(say, seconds)."
             )
-        watch = progress
+        with _told(progress, is_usual=False):
+            yield progress
+        return
+    seconds = _seconds(time_limit)
+    with _speaker(progress) as say, _told(Watch(say, seconds), is_usual=time_limit is None) as watch:
+        yield watch
+
+
+@contextmanager
+def _speaker(progress: Callable[[str], None] | bool | None) -> Iterator[Callable[[str], None]]:
+    """Yield who is told the stages."""
+    if progress is None:
+        with stage_line() as say:
+            yield say
+    elif callable(progress):
+        yield progress
     else:
-        printed = partial(print, file=sys.stderr, flush=True)
-        watch = Watch(
-            progress if callable(progress) else printed if progress else silent, _seconds(time_limit)
-        )
+        yield partial(print, file=sys.stderr, flush=True) if progress else silent
+
+
+@contextmanager
+def _told(watch: Watch, *, is_usual: bool) -> Iterator[Watch]:
+    """Open a watch; where it stops a fit before a first estimate, say what to type."""
     with watch:
         try:
-            if watch is not progress and time_limit is None:
+            if is_usual:
                 watch(f"at most {USUAL_LIMIT:g} s; --time-limit (time_limit=) changes that")
             yield watch
         except Stopped as stopped:

@@ -19,7 +19,7 @@ from hiddenphysics.equation.fractional_operators import (
     FractionalLaplacian,
 )
 from hiddenphysics.equation.names import TIME, coordinate, field, parameter
-from hiddenphysics.equation.numbers import format_uncertain
+from hiddenphysics.equation.numbers import format_interval, format_plus_minus, format_uncertain
 from hiddenphysics.equation.quantity import linear_terms, read_quantity
 from hiddenphysics.equation.system import System, velocity
 
@@ -41,6 +41,8 @@ __all__ = [
     "evaluate_by_name",
     "field",
     "field_name",
+    "format_interval",
+    "format_plus_minus",
     "format_uncertain",
     "frozen_atoms",
     "linear_terms",

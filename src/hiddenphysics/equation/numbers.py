@@ -118,17 +118,83 @@ def format_uncertain(value: float, std: float | None) -> str:
     >>> format_uncertain(1.234e-9, 4.5e-10), format_uncertain(0.1, None)
     ('1.23(45)e-09', '0.1')
     """
-    if std is None or math.isnan(std) or not math.isfinite(value) or abs(std) <= _ROUND_OFF * abs(value):
+    deviation = _deviation(value, std)
+    if deviation is None:
         return f"{value:.6g}"
-    if math.isinf(std):
+    if math.isinf(deviation):
         return f"{value:.6g}(inf)"
-    exact, spread = Decimal(repr(float(value))), Decimal(repr(abs(float(std))))
+    power, (mantissa, spread), last = _scaled(value, deviation)
+    return _digits(mantissa, spread, last) + (f"e{power:+03d}" if power else "")
+
+
+def format_plus_minus(value: float, std: float | None) -> str:
+    """Write `value ± std` as a person would: two digits of the deviation, the value down to the same digit.
+
+    Digits before the point are never rounded away: 885 ± 110, not 890 ± 110. What `format_uncertain` writes without a
+    bracket has no ± here.
+
+    Examples
+    --------
+    >>> format_plus_minus(885.123, 112.0), format_plus_minus(0.973541, 0.0327)
+    ('885 ± 110', '0.974 ± 0.033')
+    >>> format_plus_minus(1.234e-9, 4.5e-10), format_plus_minus(0.1, None)
+    ('(1.23 ± 0.45)e-09', '0.1')
+    """
+    deviation = _deviation(value, std)
+    if deviation is None:
+        return f"{value:.6g}"
+    if math.isinf(deviation):
+        return f"{value:.6g} ± inf"
+    power, (mantissa, spread), last = _scaled(value, deviation)
+    text = f"{_shown(mantissa, last)} ± {_shown(_round(spread, last), last)}"
+    return f"({text})e{power:+03d}" if power else text
+
+
+def format_interval(low: float, high: float, std: float) -> str:
+    """Write the ends of an interval down to the second digit of the deviation, as `format_plus_minus` writes the value.
+
+    Examples
+    --------
+    >>> format_interval(0.90938, 1.0377, 0.0327), format_interval(0.0, float("inf"), float("inf"))
+    ('[0.909, 1.038]', '[0, inf]')
+    """
+    largest = max((abs(end) for end in (low, high) if math.isfinite(end)), default=0.0)
+    deviation = _deviation(largest, std)
+    if deviation is None or math.isinf(deviation):
+        return f"[{low:.6g}, {high:.6g}]"
+    power, _, last = _scaled(largest, deviation)
+    exponent = f"e{power:+03d}" if power else ""
+    ends = (
+        _shown(Decimal(repr(float(end))).scaleb(-power), last) + exponent
+        if math.isfinite(end)
+        else f"{end:g}"
+        for end in (low, high)
+    )
+    return f"[{', '.join(ends)}]"
+
+
+def _deviation(value: float, std: float | None) -> float | None:
+    """Return the deviation to write: None for None, NaN, 0, and what is lost in the value's round-off."""
+    if std is None or math.isnan(std) or not math.isfinite(value) or abs(std) <= _ROUND_OFF * abs(value):
+        return None
+    return abs(std)
+
+
+def _scaled(value: float, deviation: float) -> tuple[int, tuple[Decimal, Decimal], int]:
+    """Return a power of ten to write behind both, 0 for none, both divided by it, and the place of the last digit."""
+    exact, spread = Decimal(repr(float(value))), Decimal(repr(float(deviation)))
     last = _last_digit(spread)
     # Whichever is larger decides: 0.001(31.0) and 31.0(0.001) are both written around their leading digit.
     leading = max(exact.adjusted() if exact else last, spread.adjusted())
     if leading in _PLAIN and last < _PLAIN.stop:
-        return _digits(exact, spread, last)
-    return f"{_digits(exact.scaleb(-leading), spread.scaleb(-leading), last - leading)}e{leading:+03d}"
+        return 0, (exact, spread), last
+    return leading, (exact.scaleb(-leading), spread.scaleb(-leading)), last - leading
+
+
+def _shown(value: Decimal, last: int) -> str:
+    """`value` down to 10^last, and to ones at least."""
+    shown = f"{_round(value, min(last, 0)):f}"
+    return shown.removeprefix("-") if not any(digit in "123456789" for digit in shown) else shown
 
 
 def _last_digit(spread: Decimal) -> int:

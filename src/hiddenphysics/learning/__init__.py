@@ -15,6 +15,7 @@ from hiddenphysics.learning.smoothing import (
     seen_in,
     smooth,
 )
+from hiddenphysics.learning.stage_line import stage_line
 from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
 from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, unfinished, when
@@ -60,6 +61,7 @@ __all__ = [
     "silent",
     "smooth",
     "smoothed_snapshots",
+    "stage_line",
     "tune",
     "undetermined",
     "unfinished",

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hiddenphysics.result.estimate import Estimate
     from hiddenphysics.result.files import Packed, load, pack, unpack
     from hiddenphysics.result.pictures import (
         check_picture,
@@ -14,11 +15,12 @@ if TYPE_CHECKING:
         plot_snapshot,
         write_figure,
     )
-    from hiddenphysics.result.result import Estimate, Result
+    from hiddenphysics.result.result import Result
     from hiddenphysics.result.trajectory import plot_trajectory
 
 # Loaded when first used: a picture needs no JAX, a result does.
 _MODULES = {
+    "estimate": ("Estimate",),
     "files": ("Packed", "load", "pack", "unpack"),
     "pictures": (
         "check_picture",
@@ -27,7 +29,7 @@ _MODULES = {
         "plot_snapshot",
         "write_figure",
     ),
-    "result": ("Estimate", "Result"),
+    "result": ("Result",),
     "trajectory": ("plot_trajectory",),
 }
 

@@ -1,4 +1,4 @@
-"""Pictures of a result: the field with its snapshots, the snapshots with their posterior, the equation.
+"""Pictures of a result: the field beside the model's, snapshots with their posterior, the equation.
 
 Single panels are drawn into the Axes they are given. A `Result` is handed in; this module never imports one, so that
 rooms without JAX can draw, too.
@@ -7,6 +7,9 @@ rooms without JAX can draw, too.
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -17,53 +20,85 @@ from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.writer import check_target, write_file
 
 if TYPE_CHECKING:
+    from matplotlib import figure as matplotlib_figure
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
     from hiddenphysics.result.result import Result
+    from hiddenphysics.result.self_showing import Figure
 
 # Okabe and Ito's palette: told apart by every kind of colour vision, and in print.
 BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#222222"
 DENSE = 400
 """Points along x at which a posterior curve is drawn."""
+PANELS = 3
+"""Snapshots that have a panel of their own; more are drawn as an image, and so many of them by themselves."""
+MOST_CROSSES = 400
+"""Points that are marked in a map: more hide what they lie on."""
+
+Drawer = Callable[["Axes"], object]
 
 
 def load_figure_class() -> ModuleType:
-    """Return ``matplotlib.figure`` without touching any global backend, or say how to install it."""
+    """Return the module of `Figure`, matplotlib's that shows itself in a notebook, or say how to install it.
+
+    No global backend is touched.
+    """
     try:
-        import matplotlib.figure
+        return import_module("hiddenphysics.result.self_showing")
     except ImportError as missing:
         raise MissingExtraError(
             'Pictures need matplotlib. Type: pip install "hiddenphysics[plot]"'
         ) from missing
-    return matplotlib.figure
 
 
 def plot_result(result: Result) -> Figure:
-    """Draw a result: the whole field where it is known, a row of snapshots for each field, the equations.
+    """Draw a result: fields beside the model's where there is more than a few snapshots, snapshots, the equations.
 
     Fields in three dimensions have no panel; their equation still does.
     """
     dimensions = len(result.equation.coordinates)
     fields = [f for f in result.snapshots.fields if f in result.equation.evolution] if dimensions < 3 else []
-    recorded = fields if _has_recording(result) else []
-    heights = [2.2] * len(recorded) + [2.8] * len(fields) + [0.3 * len(equation_lines(result))]
-    figure: Figure = load_figure_class().Figure(figsize=(10, sum(heights) + 0.4), layout="constrained")
-    grid = figure.add_gridspec(len(heights), len(result.snapshots), height_ratios=heights)
-    for row, name in enumerate(recorded):
-        plot_recording(result, name, figure.add_subplot(grid[row, :]))
-    for row, name in enumerate(fields, len(recorded)):
-        for column in range(len(result.snapshots)):
-            plot_snapshot(result, name, column, figure.add_subplot(grid[row, column]))
-    plot_equation(result, figure.add_subplot(grid[-1, :]))
+    rows: list[tuple[float, list[Drawer]]] = []
+    if dimensions == 1 and (result.recording is not None or len(result.snapshots) > PANELS):
+        rows += [(2.4, _image_row(result, name)) for name in fields]
+    shown = evenly(len(result.snapshots), PANELS)
+    height = 2.7 if dimensions == 1 else 3.0
+    rows += [
+        (height, [partial(plot_snapshot, result, name, index, legend=index == shown[0]) for index in shown])
+        for name in fields
+    ]
+    rows.append((0.27 * len(equation_lines(result)), [partial(plot_equation, result)]))
+    return arranged(rows)
+
+
+def arranged(rows: list[tuple[float, list[Drawer]]], width: float = 10.0) -> Figure:
+    """Draw rows of panels of equal width below each other; each row has its height in inches."""
+    heights = [height for height, _ in rows]
+    figure: Figure = load_figure_class().Figure(figsize=(width, sum(heights) + 0.3), layout="constrained")
+    grid = figure.add_gridspec(len(rows), 1, height_ratios=heights)
+    for row, (_, drawers) in enumerate(rows):
+        panels = grid[row].subgridspec(1, len(drawers))
+        for column, draw in enumerate(drawers):
+            draw(figure.add_subplot(panels[column]))
     return figure
 
 
-def write_figure(figure: Figure, path: Path, *, overwrite: bool) -> Path:
+def evenly(count: int, most: int) -> list[int]:
+    """Return the numbers of at most so many of `count` things: all, or evenly spaced with the first and the last."""
+    return sorted({int(k) for k in np.linspace(0, count - 1, min(count, most)).round()})
+
+
+def _image_row(result: Result, field: str) -> list[Drawer]:
+    from hiddenphysics.result.images import field_images, plot_image
+
+    return [partial(plot_image, image) for image in field_images(result, field)]
+
+
+def write_figure(figure: matplotlib_figure.Figure, path: Path, *, overwrite: bool) -> Path:
     """Write a figure in the format of the file's ending; an existing file is kept unless ``overwrite``."""
     check_picture(path, overwrite=overwrite)
     picture = io.BytesIO()
-    figure.savefig(picture, format=path.suffix[1:].lower(), dpi=150)
+    figure.savefig(picture, format=path.suffix[1:].lower(), dpi=load_figure_class().DOTS)
     return write_file(path, picture.getvalue(), overwrite=overwrite)
 
 
@@ -80,34 +115,22 @@ def check_picture(path: Path, *, overwrite: bool) -> None:
     check_target(path, overwrite=overwrite)
 
 
-def _has_recording(result: Result) -> bool:
-    return (
-        result.recording is not None and result.equation.coordinates == ("x",) and result.recording.is_gridded
-    )
-
-
 # ---- panels --------------------
 
 
-def plot_recording(result: Result, field: str, axes: Axes) -> Axes:
-    """Draw the whole known field over (t, x), and where the two snapshots lie in it."""
-    if result.recording is None:
-        raise ValueError("the result holds no recording")
-    t, x, values = result.recording.field_grid(field)
-    image = axes.pcolormesh(t, x, values.T, cmap="viridis", shading="nearest", rasterized=True)
-    for time in result.snapshots.times:
-        axes.axvline(time, color="white", linewidth=1.2)
-    axes.set(xlabel="t", ylabel="x", title=f"{field}(t, x) and the two snapshots")
-    axes.figure.colorbar(image, ax=axes, pad=0.01)
-    return axes
+def plot_snapshot(result: Result, field: str, index: int, axes: Axes, *, legend: bool = True) -> Axes:
+    """Draw one snapshot: points, posterior mean and 95 % band; in 2-D the mean as colours, the points as crosses.
 
-
-def plot_snapshot(result: Result, field: str, index: int, axes: Axes) -> Axes:
-    """Draw one snapshot: points, posterior mean and 95 % band; in 2-D the mean as colours, the points as crosses."""
+    Values whose deviation is known have error bars of two of them.
+    """
     snapshot = result.snapshots[index]
-    draw = _curve if len(result.equation.coordinates) == 1 else _map
-    draw(result, field, index, axes)
-    axes.set_title(f"{field} at t = {snapshot.t:g}: {len(snapshot)} points")
+    if len(result.equation.coordinates) == 1:
+        _curve(result, field, index, axes)
+        if legend:
+            _room_for_legend(axes)
+    else:
+        _map(result, field, index, axes)
+    axes.set_title(f"{field} at t = {snapshot.t:g}: {len(snapshot)} points", fontsize="medium")
     return axes
 
 
@@ -119,11 +142,38 @@ def _curve(result: Result, field: str, index: int, axes: Axes) -> None:
         x, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0, label="95 % band"
     )
     axes.plot(x, mean, color=BLUE, linewidth=1.6, label="posterior mean")
+    known = snapshot.stds.get(field)
+    if known is not None:
+        axes.errorbar(
+            snapshot["x"], snapshot[field], 2 * known, fmt="none", ecolor=ORANGE, elinewidth=0.8, alpha=0.7
+        )
+    size = float(np.clip(45.0 / np.sqrt(len(snapshot)), 2.5, 4.5))
     axes.plot(
-        snapshot["x"], snapshot[field], "x", color=ORANGE, markersize=4.5, markeredgewidth=1.1, label="data"
+        snapshot["x"],
+        snapshot[field],
+        "x",
+        color=ORANGE,
+        markersize=size,
+        markeredgewidth=0.22 * size,
+        label="data" if known is None else "data ± 2 std",
+        zorder=1.5 if len(snapshot) > DENSE // 4 else 3.0,  # many points would hide the curve
     )
     axes.set(xlabel="x", ylabel=field)
-    axes.legend(frameon=False, fontsize="small")
+
+
+def _room_for_legend(axes: Axes) -> None:
+    """Put the legend above what is drawn, where it hides nothing."""
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, high + 0.22 * (high - low))
+    axes.legend(
+        frameon=False,
+        fontsize="x-small",
+        loc="upper center",
+        ncols=3,
+        handlelength=1.2,
+        columnspacing=1.0,
+        borderaxespad=0.1,
+    )
 
 
 def _map(result: Result, field: str, index: int, axes: Axes) -> None:
@@ -132,7 +182,10 @@ def _map(result: Result, field: str, index: int, axes: Axes) -> None:
     x, y = np.meshgrid(*sides, indexing="ij")
     mean, _ = result.predict(field, x.ravel(), y.ravel(), t=snapshot.t)
     image = axes.pcolormesh(x, y, mean.reshape(x.shape), cmap="viridis", shading="nearest", rasterized=True)
-    axes.plot(snapshot["x"], snapshot["y"], "x", color="white", markersize=2.5, markeredgewidth=0.6)
+    chosen = evenly(len(snapshot), MOST_CROSSES)
+    axes.plot(
+        snapshot["x"][chosen], snapshot["y"][chosen], "x", color="white", markersize=2.5, markeredgewidth=0.6
+    )
     axes.set(xlabel="x", ylabel="y", aspect="equal")
     axes.figure.colorbar(image, ax=axes, pad=0.01)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,42 +11,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import sympy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Criticism, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
+from hiddenphysics.result.estimate import Estimate
 from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
+    import pandas as pd
     import xarray as xr
-    from matplotlib.figure import Figure
+
+    from hiddenphysics.result.self_showing import Figure
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A parameter with its uncertainty: the optimum, the Laplace standard deviation, and the user's bounds.
-
-    Examples
-    --------
-    >>> Estimate(1.0, 0.1).interval(0.95)
-    (0.804..., 1.195...)
-    """
-
-    estimate: float
-    std: float
-    lower: float = float("-inf")
-    upper: float = float("inf")
-
-    def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return the central normal interval of the given level, cut at the bounds."""
-        reach = float(ndtri(0.5 + 0.5 * level)) * self.std
-        return max(self.estimate - reach, self.lower), min(self.estimate + reach, self.upper)
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """Parameters with uncertainty, the identified equation, and the posterior of every field.
 
@@ -90,10 +71,10 @@ class Result:
     evaluations: int
     seconds: float
     model: str
-    learned: Any = field(repr=False)
+    learned: Any
     reason: str = ""
     criticism: Criticism | None = None
-    recording: Snapshots | None = field(default=None, repr=False)
+    recording: Snapshots | None = None
 
     @classmethod
     def of(cls, question: Question, model: str, fit: Fit, seconds: float) -> Result:
@@ -142,6 +123,17 @@ class Result:
         does not fix, like the constant in a pressure, comes out as its prior has it.
         """
         return MODELS[self.model].predict(self.learned, field, self._points((x, y, z)), _one_time(t))
+
+    def mean(self, field: str, points: np.ndarray, t: float) -> np.ndarray:
+        """Return the posterior mean (N,) of a field at points (N, D) and a time: as `predict`, without deviations.
+
+        Where the model moves fields this takes a tenth of the time.
+        """
+        try:
+            moved = self.move(points, np.array([t]), 0, 0)
+        except ModelError:
+            moved = {}
+        return moved[field][0] if field in moved else self.predict(field, *np.transpose(points), t=t)[0]
 
     def sample(
         self,
@@ -249,18 +241,94 @@ class Result:
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         for name, e in self.parameters.items():
-            low, high = e.interval(0.95)
-            lines.append(f"{name:<10} {e.estimate:.6g} ± {e.std:.2g}   95 % in [{low:.6g}, {high:.6g}]")
+            lines.append(f"{name:<10} {e}   95 % in {e.interval_text(0.95)}")
         return "\n".join(lines)
 
-    def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
-        """Draw the snapshots with their posterior and the identified equation; write it to `path` if one is given."""
-        from hiddenphysics.result.pictures import plot_result, write_figure
+    def __repr__(self) -> str:
+        return f"<Result, {self.status}: {'; '.join(self.identified().splitlines())}>"
 
-        figure = plot_result(self)
-        if path is not None:
-            write_figure(figure, Path(path), overwrite=overwrite)
-        return figure
+    # ---- in a notebook --------------------
+
+    def _repr_html_(self) -> str:
+        from hiddenphysics.result.notebook_view import html_view
+
+        return html_view(self)
+
+    def _repr_latex_(self) -> str:
+        from hiddenphysics.result.notebook_view import latex_view
+
+        return latex_view(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+    # ---- pictures --------------------
+
+    def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
+        """Draw the snapshots with their posterior and the identified equation; write it to `path` if one is given.
+
+        Many snapshots are drawn as an image beside the model's, and some of them by themselves. The figure shows itself
+        in a notebook; elsewhere it is an ordinary one of matplotlib's, without pyplot.
+        """
+        from hiddenphysics.result.pictures import plot_result
+
+        return _written(plot_result(self), path, overwrite)
+
+    def plot_residuals(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
+        """Draw what the model leaves of the data: over space, snapshot by snapshot, and against a normal."""
+        from hiddenphysics.result.residual_pictures import plot_residuals
+
+        return _written(plot_residuals(self), path, overwrite)
+
+    def plot_parameters(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
+        """Draw the parameters' normal distribution: each by itself, and the correlation of every two."""
+        from hiddenphysics.result.parameter_pictures import plot_parameters
+
+        return _written(plot_parameters(self), path, overwrite)
+
+    # ---- for other libraries --------------------
+
+    def draws(self, n: int, seed: int) -> pd.DataFrame:
+        """Return n draws of the parameters, a column each, from their normal distribution cut at the bounds."""
+        from hiddenphysics.result.tables import parameter_draws
+
+        return parameter_draws(self, n, seed)
+
+    def residuals(self) -> pd.DataFrame:
+        """Return data minus posterior mean, one row per point: t, coordinates, and every measured field."""
+        from hiddenphysics.result.tables import residual_table
+
+        return residual_table(self)
+
+    def to_dataframe(self) -> pd.DataFrame:
+        """Return one row per parameter: ``estimate``, ``std``, ``low95``, ``high95``."""
+        from hiddenphysics.result.tables import parameter_table
+
+        return parameter_table(self)
+
+    def to_xarray(self, points: int | None = None) -> xr.Dataset:
+        """Return every evolving field with its deviation, ``u`` and ``u_std``, and the parameters.
+
+        Parameters
+        ----------
+        points
+            Grid points along each coordinate, over the region of the data, at the times of the snapshots; by default
+            200 in one dimension, 50 in two and 20 in three.
+
+        Returns
+        -------
+        xarray.Dataset
+            Fields over (t, x, …); ``estimate``, ``std`` and ``covariance`` over (parameter, …).
+        """
+        from hiddenphysics.result.tables import posterior_dataset
+
+        return posterior_dataset(self, points)
+
+    def to_arviz(self, n: int = 1000, seed: int = 0) -> Any:
+        """Return n draws of the parameters with the data, for ArviZ (``pip install "hiddenphysics[arviz]"``)."""
+        from hiddenphysics.result.tables import arviz_data
+
+        return arviz_data(self, n, seed)
 
     def save(self, path: str | Path, *, overwrite: bool = False) -> Path:
         """Write everything but the recording as netCDF; `hiddenphysics.load` brings it back in any process."""
@@ -284,6 +352,14 @@ class Result:
                 f"{len(names)} ({', '.join(names)}) of one shape (N,)."
             )
         return np.stack(given, axis=1)
+
+
+def _written(figure: Figure, path: str | Path | None, overwrite: bool) -> Figure:
+    from hiddenphysics.result.pictures import write_figure
+
+    if path is not None:
+        write_figure(figure, Path(path), overwrite=overwrite)
+    return figure
 
 
 def _one_time(t: float) -> float:

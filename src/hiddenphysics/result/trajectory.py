@@ -25,7 +25,7 @@ def simulated(result: Result, times: np.ndarray, points: int, draws: int, seed: 
         raise ModelError(
             f"The times {times.tolist()} were given; at least one is needed, and they must increase."
         )
-    axes = _axes(result, points)
+    axes = grid_axes(result, points)
     grid = np.stack([a.ravel() for a in np.meshgrid(*axes.values(), indexing="ij")], axis=1)
     shape = tuple(a.size for a in axes.values())
     leading = ("draw", "t") if draws else ("t",)
@@ -37,7 +37,7 @@ def simulated(result: Result, times: np.ndarray, points: int, draws: int, seed: 
     return xr.Dataset(fields, {"t": times, **axes}, attributes)
 
 
-def _axes(result: Result, points: int) -> dict[str, np.ndarray]:
+def grid_axes(result: Result, points: int) -> dict[str, np.ndarray]:
     """Return equispaced points over the region of the data."""
     everything = np.concatenate([s.points for s in result.snapshots])
     sides = zip(everything.min(axis=0), everything.max(axis=0), strict=True)

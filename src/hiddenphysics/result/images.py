@@ -1,0 +1,121 @@
+"""The recording over (t, x) as an image, the model's beside it, and what lies between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hiddenphysics.errors import HiddenPhysicsError
+from hiddenphysics.result.pictures import evenly
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hiddenphysics.result.result import Result
+    from hiddenphysics.snapshots import Snapshots
+
+MOST_TIMES, MOST_PLACES = 120, 256
+"""Columns and rows of an image; what is finer is thinned evenly."""
+MODEL_TIMES = 60
+"""Columns of the model's image beside scattered data."""
+MOST_LINES = 12
+"""Snapshots that are marked by lines in an image; more would hide it."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """Values over (t, x): on a grid, (T,), (N,) and (T, N), or at scattered points, each (N,)."""
+
+    title: str
+    t: np.ndarray
+    x: np.ndarray
+    values: np.ndarray
+    limits: tuple[float, float]
+    colours: str = "viridis"
+    marked: tuple[float, ...] = ()
+
+
+def field_images(result: Result, field: str) -> list[Image]:
+    """Return the recorded field, the model's mean and the difference; the first alone where the model cannot tell.
+
+    The recording, where it is known, otherwise the snapshots that were learned from.
+    """
+    source = result.snapshots if result.recording is None else result.recording
+    times = [source[k] for k in evenly(len(source), MOST_TIMES)]
+    limits = (min(s.span(field)[0] for s in times), max(s.span(field)[1] for s in times))
+    marked = tuple(result.snapshots.times) if len(result.snapshots) <= MOST_LINES else ()
+    if source.is_gridded:
+        t, x, values = _thinned(source, field)
+        data = Image(f"{field}: the recording", t, x, values, limits, marked=marked)
+        model = _model(result, field, t, x)
+        if model is None:
+            return [data]
+        rest = values - model
+    else:
+        t, x, values = (np.concatenate(part) for part in zip(*_columns(times, field), strict=True))
+        data = Image(f"{field}: the data", t, x, values, limits)
+        grid = np.linspace(x.min(), x.max(), MOST_PLACES)
+        often = np.linspace(t.min(), t.max(), MODEL_TIMES)
+        model = _model(result, field, often, grid)
+        if model is None:
+            return [data]
+        table = result.residuals()
+        rest = table[field].to_numpy()
+        return [
+            data,
+            Image(f"{field}: the model", often, grid, model, limits),
+            Image(
+                "data − model", table["t"].to_numpy(), table["x"].to_numpy(), rest, _symmetric(rest), "RdBu_r"
+            ),
+        ]
+    return [
+        data,
+        Image(f"{field}: the model", t, x, model, limits, marked=marked),
+        Image("recording − model", t, x, rest, _symmetric(rest), "RdBu_r", marked),
+    ]
+
+
+def plot_image(image: Image, axes: Axes) -> Axes:
+    """Draw an image, with lines where the snapshots lie in it."""
+    low, high = image.limits
+    style: dict[str, Any] = {"cmap": image.colours, "vmin": low, "vmax": high, "rasterized": True}
+    if image.values.ndim == 2:
+        drawn: Any = axes.pcolormesh(image.t, image.x, image.values.T, shading="nearest", **style)
+    else:
+        drawn = axes.scatter(image.t, image.x, c=image.values, s=9, marker="s", linewidths=0, **style)
+    line = "white" if image.colours == "viridis" else "#555555"
+    for time in image.marked:
+        axes.axvline(time, color=line, linewidth=0.8)
+    axes.set(xlabel="t", ylabel="x")
+    axes.set_title(image.title, fontsize="medium")
+    axes.figure.colorbar(drawn, ax=axes, pad=0.02, aspect=15)
+    return axes
+
+
+def _thinned(source: Snapshots, field: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    t, x, values = source.field_grid(field)
+    rows, columns = evenly(len(t), MOST_TIMES), evenly(len(x), MOST_PLACES)
+    return t[rows], x[columns], values[np.ix_(rows, columns)]
+
+
+def _columns(times: list[Any], field: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    return [(np.full(len(s), s.t), s["x"], s[field]) for s in times]
+
+
+def _model(result: Result, field: str, times: np.ndarray, x: np.ndarray) -> np.ndarray | None:
+    """Return the model's mean (T, N), NaN before the first snapshot; None where the model does not reach so far."""
+    first = result.snapshots.times[0]
+    try:
+        return np.stack([
+            result.mean(field, x[:, None], float(t)) if t >= first else np.full(len(x), np.nan) for t in times
+        ])  # fmt: skip
+    except HiddenPhysicsError:
+        return None
+
+
+def _symmetric(values: np.ndarray) -> tuple[float, float]:
+    """Return limits around 0 that single outliers do not stretch."""
+    reach = float(np.nanquantile(np.abs(values), 0.995)) or 1.0
+    return -reach, reach
