@@ -52,7 +52,8 @@ def check_description(told: dict[str, Any]) -> None:
             "evaluations": integer,
             "seconds": number,
             "learned": mapping(lambda value, place: None),
-        }
+        },
+        {"provenance": record({"units": mapping(text), "start": text, "notes": listing(text)})},
     )(told, "the description")
     if not told["fields"]:
         raise Mismatch(told["fields"], "the description.fields", "a list of some names")

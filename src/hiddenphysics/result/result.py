@@ -18,6 +18,7 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
+from hiddenphysics.result.units import described, parameter_units
 from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ class Result:
         bounds = self.equation.bounds
         return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
 
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of the parameters, of those that can be told from the units of the data (needs pint)."""
+        return parameter_units(self.equation, self.snapshots.units)
+
     def predict(
         self, field: str, x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None, *, t: float
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -218,6 +224,7 @@ class Result:
                     "std": _finite(e.std),
                     "interval95": [_finite(limit) for limit in e.interval(0.95)],
                 }
+                | ({"unit": self.units[name]} if name in self.units else {})
                 for name, e in self.parameters.items()
             },
             "noise_std": self.noise_std,
@@ -229,6 +236,9 @@ class Result:
             "equation": self.identified(),
             "points": [len(s) for s in self.snapshots],
             "times": self.snapshots.times.tolist(),
+            "units": self.snapshots.units,
+            "start": self.snapshots.provenance.start,
+            "notes": list(self.snapshots.notes),
             "jitter": _finite(self.jitter),
             "evaluations": self.evaluations,
             "seconds": self.seconds,
@@ -241,9 +251,11 @@ class Result:
             lines.append(f"why        {self.reason}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
+        lines += [f"data       {sentence}" for sentence in described(self.snapshots, self.units)]
         for name, e in self.parameters.items():
             low, high = e.interval(0.95)
-            lines.append(f"{name:<10} {e.estimate:.6g} ± {e.std:.2g}   95 % in [{low:.6g}, {high:.6g}]")
+            unit = f" {self.units[name]}" if name in self.units else ""
+            lines.append(f"{name:<10} {e.estimate:.6g} ± {e.std:.2g}{unit}   95 % in [{low:.6g}, {high:.6g}]")
         return "\n".join(lines)
 
     def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
