@@ -268,10 +268,10 @@ import numpy as np
 from hiddenphysics.snapshots import READERS, Snapshot, Snapshots
 
 
-def read_lines(path, columns, missing):
+def read_lines(path, request):
     """One snapshot a line: the time, then x and u in turn."""
     rows = [np.array(line.split(), float) for line in path.read_text().splitlines()]
-    return Snapshots(Snapshot(t=row[0], x=row[1::2], u=row[2::2], missing=missing) for row in rows)
+    return Snapshots(Snapshot(t=row[0], x=row[1::2], u=row[2::2], missing=request.missing) for row in rows)
 
 
 READERS.add(".lines", read_lines)

@@ -141,11 +141,15 @@ def identify_many(
     means = Means(_count(workers, len(given), executor), executor, deadline)
     found: list[Result | Failure | None] = [None] * len(given)
     asks = []
+    # Paths are read by the workers, with all options; what is read here needs some of them here.
+    here = {name: options[name] for name in ("columns", "time_unit") if name in options}
+    there = {name: value for name, value in options.items() if name not in here}
     for number, one in enumerate(given):
         try:
-            asks.append(
-                Ask(number, equation, one if isinstance(one, str | os.PathLike) else read(one), options)
-            )
+            if isinstance(one, str | os.PathLike):
+                asks.append(Ask(number, equation, one, options))
+            else:
+                asks.append(Ask(number, equation, read(one, **here), there))
         except HiddenPhysicsError as problem:
             found[number] = Failure(str(problem))
     clock = _Clock(len(given), len(given) - len(asks), means.workers, _speaker(progress))

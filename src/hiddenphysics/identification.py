@@ -38,6 +38,8 @@ def identify(
     *,
     model: str = "auto",
     kernel: Kernels | None = None,
+    columns: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
@@ -62,6 +64,9 @@ def identify(
         The prior of every latent field, or one for each by name; several in a tuple are added, shortest scale first.
         By default the flow model chooses by evidence, the others take the squared exponential, in two and three
         dimensions on two scales where data see the latent (``"midpoint"``).
+    columns, time_unit
+        How data are read that are no `Snapshots` yet: which column is which, ``{"x": "position"}``, and the unit in
+        which dates become numbers, ``"h"``; see `hiddenphysics.read`.
     fields
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
@@ -88,7 +93,7 @@ def identify(
     with _watched(progress, time_limit) as watch:
         watch("reading equation and data")
         check_model(model)
-        snapshots = data if isinstance(data, Snapshots) else read(data)
+        snapshots = _snapshots(data, columns, time_unit)
         question = Question.of(
             equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
         )
@@ -107,6 +112,8 @@ def problem(
     *,
     model: str = "paper",
     kernel: Kernels | None = None,
+    columns: Mapping[str, str] | None = None,
+    time_unit: str | None = None,
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
 ) -> Problem:
@@ -119,9 +126,16 @@ def problem(
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
     check_model(model)
-    snapshots = data if isinstance(data, Snapshots) else read(data)
+    snapshots = _snapshots(data, columns, time_unit)
     question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
     return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
+
+
+def _snapshots(data: Any, columns: Mapping[str, str] | None, time_unit: str | None) -> Snapshots:
+    """Read what is no collection of snapshots yet, or is to have other names or another unit of time."""
+    if isinstance(data, Snapshots) and not columns and time_unit is None:
+        return data
+    return read(data, columns=columns, time_unit=time_unit)
 
 
 def check_model(model: str) -> None:

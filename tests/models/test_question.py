@@ -100,14 +100,26 @@ STRANGER = (
 )
 
 
-def test_a_field_too_many_is_refused() -> None:
+def test_a_field_too_many_is_left_out_and_told() -> None:
+    for text, given in ((HEAT, data(u=WAVE, q=WAVE)), (SCHROEDINGER, data(h=COMPLEX, q=WAVE))):
+        _, snapshots = match(text, given)
+        assert "q" not in snapshots.fields
+        assert snapshots.notes == ("Not in the equation, and not used: q.",)
+
+
+def test_a_field_too_many_that_might_be_the_one_too_few_is_refused() -> None:
     with pytest.raises(hp.DataError, match=STRANGER.format("u", "u")):
-        match(HEAT, data(u=WAVE, q=WAVE))
+        match(HEAT, data(w=WAVE, q=WAVE).rename({"w": "q", "q": "r"}))
+    with pytest.raises(hp.DataError, match=STRANGER.format("u, p", "u")):
+        match("u_t + p_x - b*u_xx = 0", data(u=WAVE, q=WAVE))
 
 
-def test_a_field_too_many_beside_a_complex_one_is_refused() -> None:
-    with pytest.raises(hp.DataError, match=STRANGER.format("h_re, h_im", "h")):
-        match(SCHROEDINGER, data(h=COMPLEX, q=WAVE))
+def test_letters_large_and_small_are_alike() -> None:
+    _, snapshots = match("u_t - b*u_xx + v_x = 0; v_t - b*v_xx = 0", data(V=WAVE, U=2 + WAVE))
+    assert set(snapshots.fields) == {"u", "v"}
+    np.testing.assert_array_equal(snapshots[0]["u"], data(U=2 + WAVE)[0]["U"])
+    _, snapshots = match(SCHROEDINGER, data(H=COMPLEX))
+    assert snapshots.complex_fields == ("h",)
 
 
 def test_data_for_a_symbol_make_it_a_field() -> None:

@@ -47,8 +47,21 @@ def test_a_coordinate_of_a_data_set_gives_it(tmp_path) -> None:
     np.testing.assert_array_equal(hp.read(tmp_path / "data.nc")[0]["u_std"], STD)
 
 
-def test_it_must_be_positive() -> None:
+def test_zero_is_the_learned_noise_alone_and_is_told() -> None:
+    """Known variances add to the learned one, so 0 adds nothing; a sentence says so wherever the data go."""
+    exact = hp.Snapshot(t=0.0, x=X, u=X, u_std=np.where(X > 0, 1.0, 0.0))
+    assert exact["u_std"][0] == 0.0
+    both = hp.Snapshots([exact, snapshot(1.0).select({"u": "u", "u_std": "u_std"})])
+    rule = "u_std is 0 at some points: the error of those values is the learned noise alone."
+    assert both.notes == both.at([0.0, 1.0]).notes == (rule,)
+    assert rule in both.describe()
+    assert hp.Snapshots([snapshot(0.0)]).notes == ()
+
+
+@pytest.mark.parametrize("wrong", [-0.5, np.nan])
+def test_it_must_not_be_negative(wrong: float) -> None:
     with pytest.raises(
-        DataError, match=r"u_std holds 0\.0; the standard deviation of u is a positive number"
+        DataError,
+        match=r"u_std (holds -0\.5; the standard deviation of u is a number .*positive, or 0|at t = 0 is NaN)",
     ):
-        hp.Snapshot(t=0.0, x=X, u=X, u_std=np.where(X > 0, 1.0, 0.0))
+        hp.Snapshot(t=0.0, x=X, u=X, u_std=np.where(X > 0, 1.0, wrong))

@@ -5,9 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +15,7 @@ import xarray as xr
 
 import hiddenphysics as hp
 from hiddenphysics.errors import DataError, MissingExtraError
-from hiddenphysics.snapshots import READERS, Snapshot, Snapshots, read
+from hiddenphysics.snapshots import READERS, Request, Snapshot, Snapshots, read
 
 from .test_read_arrays import T, U, V, X, Y, assert_is_u, assert_is_v, long_table
 
@@ -47,7 +45,7 @@ def test_text_with_complex_field_and_other_names(tmp_path: Path) -> None:
     pd.DataFrame({"time": table["t"], "s": table["x"], "h_re": table["u"], "h_im": table["x"]}).to_csv(
         path, index=False
     )
-    snapshots = read(path, columns={"s": "x"})
+    snapshots = read(path, columns={"x": "s"})
     assert snapshots.complex_fields == ("h",)
 
 
@@ -119,7 +117,7 @@ def test_mat(tmp_path: Path) -> None:
     scipy.io.savemat(path, long_table())
     assert_is_u(read(path))
     scipy.io.savemat(path, {"t": 0.5, "x": X, "usol": U[0]})
-    np.testing.assert_array_equal(read(path, columns={"usol": "u"})[0]["u"], U[0])
+    np.testing.assert_array_equal(read(path, columns={"u": "usol"})[0]["u"], U[0])
 
 
 def test_equal_lengths_in_mat_mean_time_last(tmp_path: Path) -> None:
@@ -138,7 +136,7 @@ def test_mat_refusals(tmp_path: Path) -> None:
         read(path)
     header = b"MATLAB 7.3 MAT-file".ljust(116) + bytes(8) + b"\x00\x02IM" + b"\x89HDF\r\n\x1a\n"
     path.write_bytes(header + bytes(400))
-    with pytest.raises(DataError, match=r"MATLAB 7.3 file \(HDF5\).*save\('file.mat', '-v7'\)"):
+    with pytest.raises(DataError, match=r"field.mat: the library that reads HDF5 (refuses it|ended)"):
         read(path)
 
 
@@ -162,9 +160,7 @@ def grid_dataset() -> xr.Dataset:
 @pytest.mark.parametrize("ending", ["nc", "netcdf"])
 def test_netcdf_3(tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"field.{ending}"
-    grid_dataset().assign_coords(time=("time", T, {"units": "days since 2020-01-01"})).to_netcdf(
-        path, engine="scipy"
-    )
+    grid_dataset().to_netcdf(path, engine="scipy")
     assert_is_u(read(path))
     xr.Dataset({name: ("point", a) for name, a in long_table().items()}).to_netcdf(path, engine="scipy")
     assert_is_u(read(path))
@@ -216,20 +212,20 @@ def test_no_file_a_folder_and_an_unknown_ending(tmp_path: Path) -> None:
         read(tmp_path / "nowhere.csv")
     with pytest.raises(DataError, match=r"this folder holds no \.npy files; give one file in it"):
         read(tmp_path)
-    (tmp_path / "a.xlsx").write_bytes(PNG)
-    with pytest.raises(DataError, match=r"a.xlsx ends in .xlsx, .*known are .csv, .tsv, .*Convert it"):
-        read(tmp_path / "a.xlsx")
+    (tmp_path / "a.docx").write_bytes(PNG)
+    with pytest.raises(DataError, match=r"a.docx ends in .docx, .*known are .csv, .tsv, .*Convert it"):
+        read(tmp_path / "a.docx")
 
 
-def read_lines(path: Path, columns: Mapping[str, str], missing: Literal["refuse", "drop"]) -> Snapshots:
+def read_lines(path: Path, request: Request) -> Snapshots:
     """Read what somebody else's program writes: a line for each time, `0.5: 0=1.0 1=2.0`."""
-    if columns:
+    if request.columns:
         raise DataError("the names are fixed.")
     snapshots = []
     for line in path.read_text().splitlines():
         t, _, values = line.partition(":")
         x, u = zip(*(map(float, pair.split("=")) for pair in values.split()), strict=True)
-        snapshots.append(Snapshot(float(t), x, u, missing=missing))
+        snapshots.append(Snapshot(float(t), x, u, missing=request.missing))
     return Snapshots(snapshots)
 
 
@@ -237,7 +233,7 @@ def test_a_reader_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(READERS, "_things", dict(READERS))  # what is added here is gone after the test
     path = tmp_path / "field.LINES"
     path.write_text("0: 0=1 1=2\n1: 0=1.5 1=2.5 2=nan\n")
-    with pytest.raises(DataError, match=r"ends in \.LINES, .*\.netcdf and \.h5\. Convert it"):
+    with pytest.raises(DataError, match=r"ends in \.LINES, .*\.parquet and \.xlsx\. Convert it"):
         hp.read(path)
     READERS.add(".lines", read_lines)
     np.testing.assert_array_equal(hp.read(path, missing="drop")[1]["u"], [1.5, 2.5])
@@ -245,9 +241,9 @@ def test_a_reader_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         hp.read(path)
     with pytest.raises(DataError, match=r"^field\.LINES: the names are fixed"):
         hp.read(path, columns={"u": "v"})
-    (tmp_path / "a.xlsx").write_bytes(PNG)
-    with pytest.raises(DataError, match=r"known are .*\.h5 and \.lines\. Convert it"):
-        hp.read(tmp_path / "a.xlsx")
+    (tmp_path / "a.docx").write_bytes(PNG)
+    with pytest.raises(DataError, match=r"known are .*\.xlsx and \.lines\. Convert it"):
+        hp.read(tmp_path / "a.docx")
     with pytest.raises(DataError, match=r"There is a kind of file '\.lines' already"):
         READERS.add(".lines", read_lines)
 

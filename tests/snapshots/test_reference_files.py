@@ -32,7 +32,7 @@ def test_recordings(name: str, fields: tuple[str, ...], times: int, points: int,
 
 
 def test_orientation_by_the_initial_states() -> None:
-    burgers = read(DATA / "burgers.mat", columns={"usol": "u"})
+    burgers = read(DATA / "burgers.mat", columns={"u": "usol"})
     np.testing.assert_allclose(burgers[0]["u"], np.exp(-((burgers[0]["x"] + 2) ** 2)), atol=1e-6)
     nls = read(DATA / "nls.mat").rename({"usol": "h"})
     assert nls.complex_fields == ("h",)

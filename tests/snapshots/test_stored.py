@@ -156,7 +156,7 @@ def test_labelled_arrays_on_disk_as_in_memory(tmp_path: Path, streamed: None, ki
         return
     if kind == "zarr":
         pytest.importorskip("zarr")
-        data.to_zarr(path := tmp_path / "field.zarr")
+        data.to_zarr(path := tmp_path / "field.zarr", zarr_format=2)
     elif kind == "chunks":
         sizes = {
             name: {"chunksizes": tuple(min(2, n) for n in v.shape)} for name, v in data.data_vars.items()

@@ -10,6 +10,7 @@ import numpy as np
 import typer
 
 from hiddenphysics.cli.arguments import check_output, names_by_name, numbers_by_name, seconds_of
+from hiddenphysics.cli.data_options import columns_by_name
 from hiddenphysics.cli.progress import stages
 from hiddenphysics.cli.terminal import DOUBTFUL, Answer, say_details
 from hiddenphysics.errors import DataError
@@ -122,6 +123,8 @@ def identify_file(
     *,
     model: str,
     kernel: str | None,
+    columns: list[str],
+    time_unit: str | None,
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
@@ -129,8 +132,8 @@ def identify_file(
 ) -> None:
     """Run `identify` on a file."""
     output.check()
-    known, columns, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
-    recording = read(file, missing=missing)
+    known, chosen, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
+    recording = read(file, columns=columns_by_name(columns), missing=missing, time_unit=time_unit)
     snapshots = choice.of(recording)
     if output.verbose:  # to describe a recording is to read it
         say_details(f"{file}: {recording.describe()}", f"Used: {snapshots.describe()}")
@@ -144,7 +147,7 @@ def identify_file(
             snapshots,
             model=model,
             kernel=tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None,
-            fields=columns,
+            fields=chosen,
             constants=known,
             progress=say,
             time_limit=limit,

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from hiddenphysics.cli.configuration import NAME
+from hiddenphysics.cli.data_options import Columns, TimeUnit
 from hiddenphysics.cli.dataset_commands import app as datasets
 from hiddenphysics.cli.group import Commands
 from hiddenphysics.cli.options import (
@@ -77,7 +78,8 @@ def identify(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV (t,x,u), .npz, .mat, netCDF, .zarr, or a folder of .npy.", show_default=False
+            help="CSV (t,x,u), .xlsx, .parquet, .npz, .mat, netCDF, HDF5, .zarr, or a folder of .npy.",
+            show_default=False,
         ),
     ],
     pde: Pde,
@@ -99,6 +101,8 @@ def identify(
     add_noise: Annotated[
         float, typer.Option(help="Add noise, relative to each field's std (for studies).")
     ] = 0.0,
+    column: Columns = None,
+    time_unit: TimeUnit = None,
     field: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=COLUMN", help="Use this column for a field of the equation; repeatable."),
@@ -131,6 +135,8 @@ def identify(
             Output(answer, plot, save, force, quiet, verbose),
             model=model,
             kernel=kernel,
+            columns=column or [],
+            time_unit=time_unit,
             fields=field or [],
             constants=constant or [],
             missing=missing,

@@ -1,7 +1,7 @@
 """The one loader: bytes that nobody vouches for are measured and checked before anything is made of them."""
 
 from hiddenphysics.loader.archive import read_archive
-from hiddenphysics.loader.limits import check_regular, check_unfolded, cut, most_unfolded
+from hiddenphysics.loader.limits import check_regular, check_unfolded, check_whole, cut, most_unfolded
 from hiddenphysics.loader.schema import (
     Check,
     Mismatch,
@@ -25,6 +25,7 @@ __all__ = [
     "Unsealed",
     "check_regular",
     "check_unfolded",
+    "check_whole",
     "cut",
     "finite",
     "integer",

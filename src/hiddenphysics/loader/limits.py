@@ -15,6 +15,9 @@ Reading takes up to five times as much at its peak, so that a file below 8 MB st
 RATIO = 16
 """Larger files may unfold to so many times their size: measured fields compress to a half or a tenth."""
 
+MOST_WHOLE = 2**29
+"""Bytes of a file that is read whole, as tables are: 537 MB. pandas needs up to six times as much for a moment."""
+
 SHOWN = 60
 """Characters of a word from a file that a message shows."""
 
@@ -31,6 +34,17 @@ def check_regular(path: Path) -> int:
         kind = "a folder" if stat.S_ISDIR(found.st_mode) else "a device, a pipe or a socket"
         raise DataError(f"{path} is {kind}, and no file. Give the name of a file.")
     return found.st_size
+
+
+def check_whole(path: Path) -> int:
+    """Refuse a file that is too large to be read whole; return the size."""
+    size = check_regular(path)
+    if size > MOST_WHOLE:
+        raise DataError(
+            f"it has {size / 1e6:.0f} MB, and a file of this kind is read into memory whole, at most"
+            f" {MOST_WHOLE / 1e6:.0f} MB. Write the arrays as .npz, netCDF or Zarr, of which any size stays on disk."
+        )
+    return size
 
 
 def most_unfolded(size: int) -> int:

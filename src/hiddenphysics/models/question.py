@@ -16,7 +16,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
-from hiddenphysics.snapshots import Snapshots, deviation_name
+from hiddenphysics.snapshots import Snapshots
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -92,7 +92,8 @@ def match(
     snapshots = _select(snapshots, fields) if fields else snapshots
     axes = snapshots.coordinates
     equation = Equation.parse(text, coordinates=axes, constants=constants, bounds=bounds)
-    snapshots = _rename_the_only_field(equation, snapshots)
+    snapshots = _rename_the_only_field(equation, _rename_alike(equation, snapshots))
+    snapshots = _without_strangers(equation, snapshots)
     _check_kinds(equation, snapshots)
     _check_strangers(equation, snapshots)
     _check_dimensions(equation, snapshots)
@@ -121,15 +122,7 @@ def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
     for h in snapshots.complex_fields:
         if h in wanted:
             wanted |= {h + part: wanted[h] + part for part in ("_re", "_im")}
-    kept = {data: wanted[data] for data in snapshots.fields if data in wanted}
-
-    kept |= {
-        deviation_name(old): deviation_name(new)
-        for old, new in kept.items()
-        if deviation_name(old) in snapshots[0]
-    }
-
-    return Snapshots(s.select(kept) for s in snapshots)
+    return snapshots.select({data: wanted[data] for data in snapshots.fields if data in wanted})
 
 
 def _rename_the_only_field(equation: Equation, snapshots: Snapshots) -> Snapshots:
@@ -142,6 +135,43 @@ def _rename_the_only_field(equation: Equation, snapshots: Snapshots) -> Snapshot
     if len(wanted) == len(offered) == 1 and wanted != offered:
         return snapshots.rename({offered[0]: wanted[0]})
     return snapshots
+
+
+def _rename_alike(equation: Equation, snapshots: Snapshots) -> Snapshots:
+    """Give data the name that the equation has in other letters, `U` for `u`, where nothing else could be meant."""
+    known = {*equation.fields, *equation.parameters, *equation.complex_fields, *equation.coordinates}
+    offered = (*snapshots.fields, *snapshots.complex_fields)
+    alike = {
+        f: [name for name in known if name.casefold() == f.casefold()] for f in offered if f not in known
+    }
+    taken = set(offered)
+    new = {f: found[0] for f, found in alike.items() if len(found) == 1 and found[0] not in taken}
+    single = {f: name for f, name in new.items() if list(new.values()).count(name) == 1}
+    return snapshots.rename(single) if single else snapshots
+
+
+def _without_strangers(equation: Equation, snapshots: Snapshots) -> Snapshots:
+    """Leave out data that the equation does not mention, where every field that it does mention has data.
+
+    Where one has none, a stranger may be that one under another name: then it is for the user to say.
+    """
+    strangers = _strangers(equation, snapshots)
+    if not strangers or not set(equation.fields) <= set(snapshots.fields):
+        return snapshots
+    kept = snapshots.select({f: f for f in snapshots.fields if f not in strangers})
+    listed = ", ".join(strangers[:5]) + (f" and {len(strangers) - 5} more" if len(strangers) > 5 else "")
+    note = f"Not in the equation, and not used: {listed}."
+    return Snapshots(kept, kept.provenance.noted(note))
+
+
+def _strangers(equation: Equation, snapshots: Snapshots) -> list[str]:
+    """Return the data that the equation does not mention; any symbol that has data is a field."""
+    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *_velocities(equation))
+    return [
+        f
+        for f in snapshots.fields
+        if f not in known and f.removesuffix("_re").removesuffix("_im") not in known
+    ]
 
 
 def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
@@ -162,13 +192,8 @@ def _check_kinds(equation: Equation, snapshots: Snapshots) -> None:
 
 
 def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
-    """Refuse data that the equation does not mention; any symbol that has data is a field."""
-    known = (*equation.fields, *equation.parameters, *equation.complex_fields, *_velocities(equation))
-    strangers = [
-        f
-        for f in snapshots.fields
-        if f not in known and f.removesuffix("_re").removesuffix("_im") not in known
-    ]
+    """Refuse data that the equation does not mention."""
+    strangers = _strangers(equation, snapshots)
     if strangers:
         own = next(iter(equation.complex_fields), equation.fields[0])
         raise DataError(

@@ -67,7 +67,10 @@ def check_description(told: dict[str, Any]) -> None:
             "seconds": number,
             "learned": mapping(lambda value, place: None),
         },
-        {"criticism": optional(CRITICISM)},
+        {
+            "criticism": optional(CRITICISM),
+            "provenance": record({"units": mapping(text), "start": text, "notes": listing(text)}),
+        },
     )(told, "the description")
     if not told["fields"]:
         raise Mismatch(told["fields"], "the description.fields", "a list of some names")

@@ -10,6 +10,7 @@ import io
 import json
 import math
 import re
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,7 +34,7 @@ from hiddenphysics.loader import (
 from hiddenphysics.models import MODELS, Arrays, Question
 from hiddenphysics.result.description import FORMAT, check_description, check_numbers
 from hiddenphysics.result.result import Result
-from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.snapshots import Provenance, Snapshots, read
 from hiddenphysics.writer import check_target, in_memory, sealed, write_file
 
 ATTRIBUTE = "hiddenphysics"
@@ -76,7 +77,9 @@ def pack(result: Result) -> Packed:
 def unpack(packed: Packed, *, check: bool = False) -> Result:
     """Return what `pack` has packed, in any process; what comes from a file is to be checked first."""
     told, columns, covariance, learned = packed
-    return _rebuild(told, read(columns), covariance, learned, check)
+    about = told.get("provenance", {})
+    provenance = Provenance(about.get("units", {}), about.get("start", ""), tuple(about.get("notes", ())))
+    return _rebuild(told, Snapshots(read(columns), provenance), covariance, learned, check)
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
@@ -195,6 +198,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "coordinates": list(result.snapshots.coordinates),
         "fields": list(equation.given),
         "columns": list(result.snapshots[0].columns),
+        "provenance": asdict(result.snapshots.provenance),
         "model": result.model,
         "values": result.values,
         "reason": result.reason,

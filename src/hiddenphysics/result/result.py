@@ -18,6 +18,7 @@ from hiddenphysics.learning import Criticism, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
 from hiddenphysics.result.estimate import Estimate
+from hiddenphysics.result.units import described, parameter_units
 from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
@@ -112,6 +113,11 @@ class Result:
         stds = dict(zip(self.values, spread.tolist(), strict=True))
         bounds = self.equation.bounds
         return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """Units of the parameters, of those that can be told from the units of the data (needs pint)."""
+        return parameter_units(self.equation, self.snapshots.units)
 
     def predict(
         self, field: str, x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None, *, t: float
@@ -214,6 +220,7 @@ class Result:
                     "std": _finite(e.std),
                     "interval95": [_finite(limit) for limit in e.interval(0.95)],
                 }
+                | ({"unit": self.units[name]} if name in self.units else {})
                 for name, e in self.parameters.items()
             },
             "noise_std": self.noise_std,
@@ -226,6 +233,9 @@ class Result:
             "equation": self.identified(),
             "points": [len(s) for s in self.snapshots],
             "times": self.snapshots.times.tolist(),
+            "units": self.snapshots.units,
+            "start": self.snapshots.provenance.start,
+            "notes": list(self.snapshots.notes),
             "jitter": _finite(self.jitter),
             "evaluations": self.evaluations,
             "seconds": self.seconds,
@@ -240,8 +250,10 @@ class Result:
             lines.append(f"criticism  {self.criticism.sentence()}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
+        lines += [f"data       {sentence}" for sentence in described(self.snapshots, self.units)]
         for name, e in self.parameters.items():
-            lines.append(f"{name:<10} {e}   95 % in {e.interval_text(0.95)}")
+            unit = f" {self.units[name]}" if name in self.units else ""
+            lines.append(f"{name:<10} {e}{unit}   95 % in {e.interval_text(0.95)}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -2,8 +2,20 @@
 
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
-from hiddenphysics.snapshots.readers import READERS, Reader, read
+from hiddenphysics.snapshots.provenance import Provenance
+from hiddenphysics.snapshots.readers import READERS, Reader, Request, read
 from hiddenphysics.snapshots.snapshot import CHUNK, Snapshot
 from hiddenphysics.snapshots.stored_snapshot import StoredSnapshot
 
-__all__ = ["CHUNK", "READERS", "Reader", "Snapshot", "Snapshots", "StoredSnapshot", "deviation_name", "read"]
+__all__ = [
+    "CHUNK",
+    "READERS",
+    "Provenance",
+    "Reader",
+    "Request",
+    "Snapshot",
+    "Snapshots",
+    "StoredSnapshot",
+    "deviation_name",
+    "read",
+]

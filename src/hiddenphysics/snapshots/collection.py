@@ -12,6 +12,7 @@ from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots import sampling
 from hiddenphysics.snapshots.agreement import agreed
 from hiddenphysics.snapshots.columns import IM, RE, deviation_name
+from hiddenphysics.snapshots.provenance import Provenance
 from hiddenphysics.snapshots.sampling import Predicate
 from hiddenphysics.snapshots.sentences import headline, names, number, paragraph
 from hiddenphysics.snapshots.snapshot import Snapshot
@@ -29,6 +30,8 @@ class Snapshots(Sequence[Snapshot]):
         Snapshots in any order: they are sorted by time, because their order in a list carries no meaning.
         Equal times, other coordinates or other fields are refused. Where a field `h` is complex at some
         times, a real `h` at another (Schrödinger's initial state, say) gets the imaginary part 0.
+    provenance
+        Units, the date of t = 0, and what was done to the data on the way in; `read` tells it.
 
     Examples
     --------
@@ -40,10 +43,13 @@ class Snapshots(Sequence[Snapshot]):
     array([0. , 0.1])
     """
 
-    __slots__ = ("_snapshots",)
+    __slots__ = ("_snapshots", "provenance")
 
-    def __init__(self, snapshots: Iterable[Snapshot]) -> None:
+    def __init__(self, snapshots: Iterable[Snapshot], provenance: Provenance | None = None) -> None:
+        if provenance is None:
+            provenance = snapshots.provenance if isinstance(snapshots, Snapshots) else Provenance()
         self._snapshots = agreed(snapshots)
+        self.provenance: Provenance = provenance
 
     @overload
     def __getitem__(self, index: int) -> Snapshot: ...
@@ -51,7 +57,7 @@ class Snapshots(Sequence[Snapshot]):
     def __getitem__(self, index: slice) -> Snapshots: ...
     def __getitem__(self, index: int | slice) -> Snapshot | Snapshots:
         chosen = self._snapshots[index]
-        return chosen if isinstance(chosen, Snapshot) else Snapshots(chosen)
+        return chosen if isinstance(chosen, Snapshot) else self._with(chosen)
 
     def __len__(self) -> int:
         return len(self._snapshots)
@@ -61,6 +67,25 @@ class Snapshots(Sequence[Snapshot]):
 
     def __repr__(self) -> str:
         return f"Snapshots({headline(self)})"
+
+    def _with(self, snapshots: Iterable[Snapshot]) -> Snapshots:
+        return Snapshots(snapshots, self.provenance)
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of the time `t`, of each coordinate and of each field, where the data tell one."""
+        every = ("t", *self.coordinates, *self.fields)
+        return {name: unit for name in every if (unit := self.provenance.unit_of(name))}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the data on the way in, and rules that they meet: a sentence each."""
+        exact = [deviation_name(f) for f in self.fields if self._has_zero(deviation_name(f))]
+        rule = "{} is 0 at some points: the error of those values is the learned noise alone."
+        return (*self.provenance.notes, *map(rule.format, exact))
+
+    def _has_zero(self, column: str) -> bool:
+        return any(column in s.columns and s.span(column)[0] == 0.0 for s in self)
 
     @property
     def times(self) -> NDArray[np.float64]:
@@ -115,14 +140,14 @@ class Snapshots(Sequence[Snapshot]):
             Largest accepted distance. By default 1 % of the smallest gap between the available times: enough
             for the digits lost in writing a file, too little to take a neighbour by mistake.
         """
-        return Snapshots(self._snapshots[i] for i in sampling.nearest(self.times, times, tolerance))
+        return self._with(self._snapshots[i] for i in sampling.nearest(self.times, times, tolerance))
 
     def subsample(self, counts: int | Sequence[int], seed: int) -> Snapshots:
         """Draw points at random without replacement, other points in each snapshot.
 
         `counts` is one number for all snapshots or one for each. The same seed draws the same points.
         """
-        return Snapshots(sampling.subsample(self, counts, seed))
+        return self._with(sampling.subsample(self, counts, seed))
 
     def where(self, predicate: Predicate) -> Snapshots:
         """Keep the points where the predicate holds, as if the others had not been measured.
@@ -135,7 +160,7 @@ class Snapshots(Sequence[Snapshot]):
             y**2 > 1)`` a disc.
             A snapshot on disk is shown piece by piece; what is kept of it is in memory.
         """
-        return Snapshots(sampling.where(self, predicate))
+        return self._with(sampling.where(self, predicate))
 
     def with_noise(self, level: float, seed: int) -> Snapshots:
         """Add independent Gaussian noise of standard deviation ``level * std(field)`` to every value.
@@ -144,7 +169,7 @@ class Snapshots(Sequence[Snapshot]):
         the two parts of a complex field each have their own. So choose the snapshots first (`at`), then add
         noise, then `subsample`: the level then refers to the whole field, not to the points drawn.
         """
-        return Snapshots(sampling.with_noise(self, level, seed))
+        return self._with(sampling.with_noise(self, level, seed))
 
     def rename(self, fields: Mapping[str, str]) -> Snapshots:
         """Give fields other names, as in ``rename({"usol": "u"})``; a complex `h` keeps its two parts."""
@@ -159,9 +184,19 @@ class Snapshots(Sequence[Snapshot]):
             raise DataError(
                 f"Renaming would leave two fields of one name: {names(titles)}. Choose other names."
             )
-        chosen = dict(zip(self.fields, titles, strict=True))
-        chosen |= {deviation_name(old): deviation_name(new) for old, new in chosen.items()}
-        return Snapshots(s.select({name: chosen[name] for name in s.columns}) for s in self)
+        return self.select(dict(zip(self.fields, titles, strict=True)))
+
+    def select(self, fields: Mapping[str, str]) -> Snapshots:
+        """Keep some of the real fields, with their known deviations, under new names: ``{old: new}``."""
+        chosen = dict(fields)
+        chosen |= {deviation_name(old): deviation_name(new) for old, new in fields.items()}
+        pairs = {
+            old.removesuffix(RE): new.removesuffix(RE) for old, new in fields.items() if old.endswith(RE)
+        }
+        return Snapshots(
+            (s.select({old: new for old, new in chosen.items() if old in s.columns}) for s in self),
+            self.provenance.renamed(pairs | chosen),
+        )
 
     def describe(self) -> str:
         """Say in a few sentences what is here: fields, times, points, ranges."""

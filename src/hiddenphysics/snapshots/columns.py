@@ -95,12 +95,15 @@ def split_deviations(
 
 
 def check_deviations(field: str, std: NDArray[Any]) -> None:
-    """Refuse standard deviations of a field that are not positive numbers."""
-    if std.dtype.kind == "c" or not np.all(std > 0):
-        wrong = "complex numbers" if std.dtype.kind == "c" else std[~(std > 0)][0]
+    """Refuse standard deviations of a field that are negative or no numbers.
+
+    Known errors add to the learned noise, so 0 is a value like others: there the learned noise is all.
+    """
+    if std.dtype.kind == "c" or not np.all(std >= 0):
+        wrong = "complex numbers" if std.dtype.kind == "c" else std[~(std >= 0)][0]
         raise DataError(
-            f"{deviation_name(field)} holds {wrong}; the standard deviation of {field} is a positive number at"
-            " every point. Leave the column out where it is not known."
+            f"{deviation_name(field)} holds {wrong}; the standard deviation of {field} is a number at every point,"
+            " positive, or 0 where the learned noise is all the error. Leave the column out if it is not known."
         )
 
 

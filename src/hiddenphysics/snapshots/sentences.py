@@ -43,7 +43,7 @@ def headline(snapshots: Snapshots) -> str:
     """One line: how many snapshots of which fields, when, with how many points."""
     fields = ", ".join(snapshots.fields)
     where = ", ".join(snapshots.coordinates)
-    times = _between(snapshots.times, "from ")
+    times = " ".join([_between(snapshots.times, "from "), snapshots.units.get("t", "")]).strip()
     points = _between([len(snapshot) for snapshot in snapshots])
     return f"{plural(len(snapshots), 'snapshot')} of {fields} in {where}, t {times}, {points} points each"
 
@@ -63,6 +63,9 @@ def paragraph(snapshots: Snapshots) -> str:
     ]
     sentences.append(f"Ranges: {', '.join(ranges)}")
     sentences += [f"{h} is complex, kept as {names((h + RE, h + IM))}" for h in snapshots.complex_fields]
+    if snapshots.units:
+        sentences.append(f"Units: {names(f'{name} in {unit}' for name, unit in snapshots.units.items())}")
+    sentences += [note.rstrip(".") for note in snapshots.notes]
     return ". ".join(sentences) + "."
 
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.collection import Snapshots
+from hiddenphysics.snapshots.provenance import Provenance, common
+from hiddenphysics.snapshots.readers import times
 from hiddenphysics.snapshots.readers.assembly import Array, Arrays
+from hiddenphysics.snapshots.readers.naming import AXES, TIME, new_names
+from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.stored_assembly import assembly_of
 from hiddenphysics.snapshots.sentences import names
-from hiddenphysics.snapshots.validation import COORDINATES, Missing, refuse_complex
-
-TIME = ("t", "time", "tt")
+from hiddenphysics.snapshots.stored_array import StoredArray
+from hiddenphysics.snapshots.validation import COORDINATES, Missing, numeric, refuse_complex
 
 Convention: TypeAlias = Literal["time first", "time last"]
 TIME_FIRST: Convention = "time first"
@@ -51,14 +56,83 @@ class Roles:
         return any(array.ndim == 2 for array in self.coordinates.values())
 
 
+@dataclass(frozen=True)
+class Named:
+    """Numeric arrays under the names they have here, and what is known about them beside the numbers."""
+
+    arrays: Arrays
+    provenance: Provenance
+
+
+Convert: TypeAlias = Callable[[str, Any], Array | None]
+"""Makes numbers of what stood under a name in the data; None where it is text, or empty."""
+
+
+def named(
+    raw: Mapping[str, Any],
+    request: Request,
+    units: Mapping[str, str] | None = None,
+    convert: Convert = numeric,
+) -> Named:
+    """Choose and name the arrays as the request says, and make numbers of them, of dates too.
+
+    Parameters
+    ----------
+    raw
+        What was found, by its name there: arrays of any type, columns of a table, arrays on disk.
+    units
+        Units by the same names.
+    convert
+        How those that are no time become numbers; what it passes over is said in a note.
+    """
+    chosen = new_names(raw, request.columns)
+    told = {chosen[name]: unit for name, unit in (units or {}).items() if name in chosen and unit}
+    vectors = {new for old, new in chosen.items() if new in TIME and is_vector(_shape(raw[old]))}
+    time = next((name for name in TIME if name in vectors), "")
+    clock = times.Times(np.zeros(0))
+    arrays: dict[str, Array] = {}
+    passed: list[str] = []
+    for old, new in chosen.items():
+        value, unit = raw[old], told.get(new, "")
+        if new == time and (request.time_unit or unit or not _is_number(value)):
+            clock = times.decoded(times.array_of(old, value), unit, request.time_unit)
+            arrays[new] = clock.values
+            continue
+        numbers = value if isinstance(value, StoredArray) else convert(old, value)
+        if numbers is not None:
+            arrays[new] = numbers
+        elif new in (*AXES, *request.columns):
+            raise DataError(
+                f"the column {old}, which is to be {new}, holds no numbers. Name another one as {new}."
+            )
+        else:
+            passed.append(old)
+    if clock.unit:
+        told["t"] = clock.unit
+    notes = [
+        clock.note,
+        f"{names(passed)} {'hold' if len(passed) > 1 else 'holds'} no numbers: not used." if passed else "",
+    ]
+    return Named(arrays, Provenance(told, clock.start, tuple(filter(None, notes))))
+
+
+def _shape(value: Any) -> tuple[int, ...]:
+    shape = getattr(value, "shape", None)
+    return tuple(shape) if shape is not None else np.shape(value)
+
+
+def _is_number(value: Any) -> bool:
+    return getattr(getattr(value, "dtype", None), "kind", "O") in "iufc"
+
+
 def snapshots_from(
-    arrays: Arrays, missing: Missing, convention: Convention, *, all_fit: bool = True, origin: str = ""
+    given: Named, missing: Missing, convention: Convention, *, all_fit: bool = True, origin: str = ""
 ) -> Snapshots:
     """Build snapshots from arrays with names.
 
     Parameters
     ----------
-    arrays
+    given
         Numeric arrays by name: time, coordinates, fields.
     missing
         The policy for NaN and infinity.
@@ -69,6 +143,11 @@ def snapshots_from(
     origin
         Name of the file, for what turns out to be wrong with arrays on disk when they are read.
     """
+    built = _built(given.arrays, missing, convention, all_fit, origin)
+    return Snapshots(built, common([given.provenance, built.provenance]))
+
+
+def _built(arrays: Arrays, missing: Missing, convention: Convention, all_fit: bool, origin: str) -> Snapshots:
     roles, build = classify(arrays), assembly_of(arrays, missing, origin)
     if roles.moving:
         points, values = _at_moving_points(roles, convention, all_fit)
@@ -94,26 +173,6 @@ def is_large(sizes: Iterable[int]) -> bool:
     return sum(sizes) > STREAMED_ABOVE
 
 
-def new_names(existing: Iterable[str], columns: Mapping[str, str]) -> dict[str, str]:
-    """Give every name its new one; refuse to rename what is not there, and two of one name."""
-    existing = list(existing)
-    unknown = [name for name in columns if name not in existing]
-    if unknown:
-        raise DataError(f"columns renames {names(unknown)}, but the names found are {names(existing)}.")
-    chosen = {name: columns.get(name, name) for name in existing}
-    if len(set(chosen.values())) < len(existing):
-        raise DataError(
-            f"columns would give two arrays one name: {names(chosen.values())}. Choose other names."
-        )
-    return chosen
-
-
-def renamed(arrays: Arrays, columns: Mapping[str, str]) -> Arrays:
-    """Apply the user's names."""
-    chosen = new_names(arrays, columns)
-    return {chosen[name]: array for name, array in arrays.items()}
-
-
 def classify(arrays: Arrays) -> Roles:
     """Find time and coordinates by their names; MATLAB's (n, 1) and (1, n) axes become (n,).
 
@@ -129,7 +188,8 @@ def classify(arrays: Arrays) -> Roles:
     if time is None or lacking:
         raise DataError(
             f"There is no {names(lacking)} among the names found: {_shapes(arrays)}. Time is called t, time"
-            " or tt, coordinates x, y, z, each one-dimensional; for other names write columns={'yours': 't'}."
+            " or tt, coordinates x, y, z, each one-dimensional; for other names type --column t=YOURS, or"
+            " columns={'t': 'YOURS'}."
         )
     axes = {time, *space.values()}
     return Roles(

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import split_complex
+from hiddenphysics.snapshots.provenance import Provenance
+from hiddenphysics.snapshots.readers.replicates import averages
 from hiddenphysics.snapshots.sentences import number
 from hiddenphysics.snapshots.snapshot import Snapshot
 from hiddenphysics.snapshots.stored_array import StoredArray
@@ -83,14 +85,19 @@ class InMemory:
             raise single_row(float(times[counts.argmin()]))
         # One stable sort instead of one mask per time: O(n log n), and rows keep their order inside each time.
         groups = np.split(np.argsort(known, kind="stable"), starts[1:])
+        cut = [{name: column[rows] for name, column in columns.items()} for rows in groups]
+        averaged, note = averages(cut, tuple(coordinates), self.missing)
         return Snapshots(
-            Snapshot.from_columns(
-                float(time),
-                {name: columns[name][rows] for name in coordinates},
-                {name: columns[name][rows] for name in columns if name not in coordinates},
-                missing=self.missing,
-            )
-            for time, rows in zip(times, groups, strict=True)
+            (
+                Snapshot.from_columns(
+                    float(time),
+                    {name: own[name] for name in coordinates},
+                    {name: own[name] for name in own if name not in coordinates},
+                    missing=self.missing,
+                )
+                for time, own in zip(times, averaged, strict=True)
+            ),
+            Provenance(notes=(note,) if note else ()),
         )
 
 

@@ -14,16 +14,19 @@ from hiddenphysics.errors import DataError, HiddenPhysicsError
 from hiddenphysics.loader import check_regular
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, is_large, renamed, snapshots_from
-from hiddenphysics.snapshots.readers.assembly import Arrays
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, is_large, named, snapshots_from
+from hiddenphysics.snapshots.readers.hdf5 import read_hdf5
 from hiddenphysics.snapshots.readers.mat import read_mat
 from hiddenphysics.snapshots.readers.netcdf import from_xarray, read_netcdf, read_zarr
 from hiddenphysics.snapshots.readers.npz import read_npy_folder, read_npz
+from hiddenphysics.snapshots.readers.records import joined
+from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.table import from_frame, read_table
+from hiddenphysics.snapshots.readers.tabular_files import read_parquet, read_spreadsheet
 from hiddenphysics.snapshots.sentences import names
 from hiddenphysics.snapshots.snapshot import Snapshot
 from hiddenphysics.snapshots.stored_array import StackedSource, StoredArray
-from hiddenphysics.snapshots.validation import Missing, numeric
+from hiddenphysics.snapshots.validation import Missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,8 +37,8 @@ Readable: TypeAlias = Union[
 ]
 """What `read` takes."""
 
-Reader: TypeAlias = Callable[[Path, Mapping[str, str], Missing], Snapshots]
-"""Reads the file or folder at a path; also given are other names for its columns, and the policy for missing values.
+Reader: TypeAlias = Callable[[Path, Request], Snapshots]
+"""Reads the file or folder at a path as the request says: which columns, missing values, the unit of time.
 
 What it raises as a `DataError` reaches the user with the name of the file in front.
 """
@@ -52,44 +55,61 @@ READERS.add(".mat", read_mat)
 READERS.add(".zarr", read_zarr)
 READERS.add(".nc", read_netcdf)
 READERS.add(".netcdf", read_netcdf)
-READERS.add(".h5", read_netcdf)
+READERS.add(".h5", read_hdf5)
+READERS.add(".hdf5", read_hdf5)
+READERS.add(".parquet", read_parquet)
+READERS.add(".xlsx", read_spreadsheet)
 
 
 def read(
-    source: Readable, *, columns: Mapping[str, str] | None = None, missing: Missing = "refuse"
+    source: Readable,
+    *,
+    columns: Mapping[str, str] | None = None,
+    missing: Missing = "refuse",
+    time_unit: str | None = None,
 ) -> Snapshots:
     """Read snapshots from a file or from arrays.
 
     Parameters
     ----------
     source
-        A path, by its ending: ``.csv .tsv .txt`` (long table with a header), ``.npz``, ``.mat``, ``.nc
-        .netcdf .h5``, ``.zarr``, or a folder of ``.npy`` files. Or a pandas DataFrame (long table), an xarray
-        Dataset or DataArray, a mapping of arrays, a list of any of these, or Snapshot objects.
+        A path, by its ending: ``.csv .tsv .txt .xlsx .parquet`` (tables), ``.npz``, ``.mat``, ``.nc .netcdf``,
+        ``.h5 .hdf5``, ``.zarr``, or a folder of ``.npy`` files. Or a pandas DataFrame, an xarray Dataset or DataArray,
+        a mapping of arrays, a list of any of these, or Snapshot objects.
     columns
-        Other names for columns or variables, ``{"name there": "name here"}``, as in ``{"usol": "u"}``.
+        Which column or variable is which, ``{"name here": "name there"}``, as in ``{"x": "position", "u": "usol"}``;
+        large and small letters are alike. Where a field is named, only the named fields are used.
     missing
         What to do with NaN and infinity: ``"refuse"`` them, or ``"drop"`` every point that has one. (Snapshot
         objects have passed this check already.)
+    time_unit
+        Unit in which dates, durations and times that tell their unit become numbers: ``"s"``, ``"min"``, ``"h"``,
+        ``"d"``, …. By default that of the data; of dates the largest unit of which their span holds two.
 
     Notes
     -----
-    Time is called `t`, `time` or `tt`; coordinates `x`, `y`, `z` (or `xx`, `yy`, `zz`); everything else is a
-    field and keeps its name. Columns `h_re` and `h_im` are the two parts of the complex field `h`.
+    Time is called `t`, `time` or `tt`; coordinates `x`, `y`, `z` (or `xx`, `yy`, `zz`), in large or small letters;
+    everything else is a field and keeps its name. Columns `h_re` and `h_im` are the two parts of the complex field
+    `h`; `u_std` holds the known errors of `u`, which add to the learned noise: 0 where that is all.
 
-    *Long* data have one value per measurement in every array: t, x and u all of shape (n,). *Gridded* data
+    *Long* data have one value per measurement in every array: t, x and u all of shape (n,). Several measurements at
+    one point and time are averaged. *Gridded* data
     have axes t (T,), x (N,), and fields (T, N) or (N, T); with y, fields have the axes t, x, y in any
     order. The order is found from the lengths. Where lengths are equal, it is (t, x, y) for plain arrays
     and ``.npz``, and (x, y, t) for ``.mat``, else the other of these two; an order that still cannot be
-    told is refused. NetCDF and xarray name their axes, so nothing is guessed there.
+    told is refused. NetCDF and xarray name their axes, so nothing is guessed there. A *wide* table has its times in
+    the first column and one column of `u` for each position, which is its title.
 
     At *scattered* points fields are (T, N), and x, y, z each (N,), or (T, N) where every time has points of its
     own.
 
-    More than two million values in ``.npz``, ``.npy``, netCDF, Zarr, xarray or `numpy.memmap` stay where they
+    Dates are counted from the first one. What was done to the data is told by `Snapshots.notes`, their units by
+    `Snapshots.units`: of netCDF and xarray the attributes `units`, of pint its quantities, of tables ``x [m]``.
+
+    More than two million values in ``.npz``, ``.npy``, netCDF, HDF5, Zarr, xarray or `numpy.memmap` stay where they
     are: their snapshots read them a piece at a time (`Snapshot.chunks`), and check them then.
 
-    Variables of a file that are no field are passed over: text and single numbers; in ``.mat`` and netCDF
+    Variables of a file that are no field are passed over: text and single numbers; in ``.mat``, HDF5 and netCDF
     also arrays of other shapes.
 
     Examples
@@ -97,13 +117,21 @@ def read(
     >>> read({"t": [0, 0, 1, 1], "x": [0.0, 1.0, 0.0, 1.0], "u": [1.0, 2.0, 1.5, 2.5]})
     Snapshots(2 snapshots of u in x, t from 0 to 1, 2 points each)
     """
-    new_names = dict(columns or {})
+    request = Request(_by_name(columns), missing, time_unit)
     if isinstance(source, (str, Path)):
-        return _read_file(Path(source), new_names, missing)
-    return _read_object(source, new_names, missing)
+        return _read_file(Path(source), request)
+    return _read_object(source, request)
 
 
-def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+def _by_name(columns: Any) -> dict[str, str]:
+    if columns is not None and not isinstance(columns, Mapping):
+        raise DataError(
+            f"columns={columns!r:.80} was given; needed is a mapping by name, such as columns={{'x': 'position'}}."
+        )
+    return {str(here): str(there) for here, there in (columns or {}).items()}
+
+
+def _read_file(path: Path, request: Request) -> Snapshots:
     """Open a file by its ending; whatever is wrong with it ends in a sentence that names the file."""
     path = path.expanduser()
     ending = path.suffix.lower()
@@ -127,7 +155,7 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
     except (OSError, ValueError) as problem:
         raise DataError(f"{str(path)!r:.200} could not be opened ({problem!s:.200}).") from problem
     try:
-        return READERS[ending](path, columns, missing)
+        return READERS[ending](path, request)
     except DataError as problem:
         raise DataError(f"{path.name}: {problem}") from problem
     except HiddenPhysicsError:
@@ -139,18 +167,18 @@ def _read_file(path: Path, columns: Mapping[str, str], missing: Missing) -> Snap
         ) from problem
 
 
-def _read_object(source: Any, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+def _read_object(source: Any, request: Request) -> Snapshots:
     if _is(source, "pandas", "DataFrame"):
-        return from_frame(source, columns, missing)
+        return from_frame(source, request)
     if _is(source, "xarray", "Dataset") or _is(source, "xarray", "DataArray"):
-        return from_xarray(source, columns, missing)
+        return from_xarray(source, request)
     if isinstance(source, Mapping):
-        return snapshots_from(renamed(_arrays(source), columns), missing, TIME_FIRST)
+        arrays, units = _arrays(source)
+        return snapshots_from(named(arrays, request, units), request.missing, TIME_FIRST)
     if isinstance(source, (list, tuple)) and source and all(map(_is_record, source)):
-        return Snapshots(s for record in source for s in read(record, columns=columns, missing=missing))
+        return joined([_read_object_or_file(record, request) for record in source], request.time_unit)
     if hasattr(source, "__iter__") or isinstance(source, Snapshot):
-        snapshots = Snapshots(source)
-        return snapshots.rename(columns) if columns else snapshots
+        return joined([Snapshots(source)], request.time_unit, request.columns)
     raise DataError(
         f"Snapshots cannot be read from a {type(source).__name__}; give a path, a DataFrame, an xarray"
         " object, a mapping of arrays as in read({'t': t, 'x': x, 'u': u}), or a list of Snapshot."
@@ -165,19 +193,28 @@ def _is_record(source: Any) -> bool:
     )
 
 
-def _arrays(source: Mapping[str, ArrayLike]) -> Arrays:
-    """Take arrays as they are; of those that are mapped from files, and large, only the shapes."""
+def _read_object_or_file(record: Any, request: Request) -> Snapshots:
+    if isinstance(record, (str, Path)):
+        return _read_file(Path(record), request)
+    return _read_object(record, request)
+
+
+def _arrays(source: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Take arrays as they are, quantities of pint apart from their units; large ones that are mapped stay on disk."""
     mapped: dict[str, StoredArray] = {}
+    plain: dict[str, Any] = {}
+    units: dict[str, str] = {}
     for name, value in source.items():
         if isinstance(value, (list, tuple)) and value and all(isinstance(v, np.memmap) for v in value):
             mapped[str(name)] = StoredArray.of(StackedSource(str(name), value))
         elif isinstance(value, np.memmap) and value.dtype.kind in "iufc":
             mapped[str(name)] = StoredArray.of(value)
+        if hasattr(value, "magnitude") and hasattr(value, "units"):
+            plain[str(name)], units[str(name)] = value.magnitude, str(value.units)
+        else:
+            plain[str(name)] = value
     stored = mapped if is_large(array.size for array in mapped.values()) else {}
-    return {
-        str(name): stored[name] if name in stored else numeric(str(name), value)
-        for name, value in source.items()
-    }
+    return {name: stored.get(name, value) for name, value in plain.items()}, units
 
 
 def _is(source: Any, module: str, name: str) -> bool:

@@ -8,13 +8,26 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.loader import Trial
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
-from hiddenphysics.snapshots.readers.arrays import TIME, classify, is_large, is_vector, new_names
+from hiddenphysics.snapshots.provenance import Provenance, common
+from hiddenphysics.snapshots.readers import times
+from hiddenphysics.snapshots.readers.arrays import (
+    TIME_FIRST,
+    classify,
+    is_large,
+    is_vector,
+    named,
+    snapshots_from,
+)
 from hiddenphysics.snapshots.readers.assembly import Array, Arrays
 from hiddenphysics.snapshots.readers.labelled import LabelledArray
+from hiddenphysics.snapshots.readers.naming import TIME, new_names
+from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.stored_assembly import assembly_of
 from hiddenphysics.snapshots.sentences import names
 from hiddenphysics.snapshots.stored_array import StoredArray
@@ -27,8 +40,8 @@ if TYPE_CHECKING:
 ENGINES = {b"CDF": "scipy", b"\x89HDF": "h5netcdf"}
 
 
-def read_netcdf(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
-    """Read a netCDF file, version 3 or 4; times stay the plain numbers of the file."""
+def read_netcdf(path: Path, request: Request) -> Snapshots:
+    """Read a netCDF file, version 3 or 4."""
     with path.open("rb") as file:
         start = file.read(4)
     engine = next((engine for mark, engine in ENGINES.items() if start.startswith(mark)), None)
@@ -37,28 +50,58 @@ def read_netcdf(path: Path, columns: Mapping[str, str], missing: Missing) -> Sna
             "this is no netCDF file, whatever its name says; write it with Dataset.to_netcdf(path)."
         )
     if engine == "scipy":
-        return from_xarray(_opened(path, engine), columns, missing, path.name)
+        return from_xarray(_opened(path, engine), request, path.name)
     with Trial(path) as trial:
         import xarray  # noqa: F401  # takes as long as the trial, beside which it runs
 
         trial.check()
-    return from_xarray(_opened(path, engine), columns, missing, path.name)
+    return read_tried(path, request)
 
 
-def read_zarr(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
-    """Read a Zarr store, a folder; times stay the plain numbers of the store."""
+def read_tried(path: Path, request: Request) -> Snapshots:
+    """Read a file of netCDF-4 that has been tried already."""
+    return from_xarray(_opened(path, "h5netcdf"), request, path.name)
+
+
+def read_zarr(path: Path, request: Request) -> Snapshots:
+    """Read a Zarr store, a folder, written by xarray, or by Zarr alone as a group of arrays t, x, u."""
     if not path.is_dir():
         raise DataError("this is no Zarr store, which is a folder; write it with Dataset.to_zarr(path).")
     if importlib.util.find_spec("zarr") is None:
         raise MissingExtraError(
             f'{path.name} is a Zarr store; reading it needs zarr: pip install "hiddenphysics[zarr]".'
         )
-    return from_xarray(_opened(path, "zarr"), columns, missing, path.name)
+    arrays = _unlabelled(path)
+    if arrays is not None:
+        return snapshots_from(
+            named(arrays, request), request.missing, TIME_FIRST, all_fit=False, origin=path.name
+        )
+    return from_xarray(_opened(path, "zarr"), request, path.name)
 
 
-def from_xarray(
-    data: xr.Dataset | xr.DataArray, columns: Mapping[str, str], missing: Missing, origin: str = ""
-) -> Snapshots:
+def _unlabelled(path: Path) -> dict[str, Any] | None:
+    """Return the arrays of a Zarr group that does not name its axes; None where xarray can read it."""
+    import zarr
+
+    try:
+        group = zarr.open_group(path, mode="r")
+        arrays: dict[str, Any] = {str(name): array for name, array in group.arrays()}
+        if not arrays or any(_names_axes(array) for array in arrays.values()):
+            return None
+        numbers = {name: array for name, array in arrays.items() if array.dtype.kind in "iufc"}
+        if is_large(array.size for array in numbers.values()):
+            return {name: StoredArray.of(array) for name, array in numbers.items()}
+        return {name: np.asarray(array[...]) for name, array in numbers.items()}
+    # What is no group, or damaged, gets its sentence from whoever opens it next.
+    except Exception:
+        return None
+
+
+def _names_axes(array: Any) -> bool:
+    return "_ARRAY_DIMENSIONS" in array.attrs or any(getattr(array.metadata, "dimension_names", None) or ())
+
+
+def from_xarray(data: xr.Dataset | xr.DataArray, request: Request, origin: str = "") -> Snapshots:
     """Read an xarray object.
 
     Gridded: variables over the dimensions t (or time), x, y, z. At scattered points: over t and one
@@ -66,7 +109,40 @@ def from_xarray(
     Long: one dimension of any name, along which t, x and the fields all lie. Variables over other dimensions are
     passed over. A DataArray without a name is u. What is large is not loaded; `origin` names its file.
     """
-    dataset = _tidy(_as_dataset(data), columns)
+    dataset = _tidy(_as_dataset(data), request.columns)
+    dataset, provenance = _decoded(dataset, request.time_unit)
+    built = _built(dataset, request.missing, origin)
+    return Snapshots(built, common([provenance, built.provenance]))
+
+
+def _decoded(dataset: xr.Dataset, time_unit: str | None) -> tuple[xr.Dataset, Provenance]:
+    """Turn dates into numbers, and gather the units that the variables tell, as quantities or in `units`."""
+    units = {str(name): _unit(variable) for name, variable in dataset.variables.items()}
+    units = {name: unit for name, unit in units.items() if unit}
+    if "t" not in dataset.variables:
+        return dataset, Provenance(units)
+    time = dataset["t"].variable
+    unit = units.pop("t", "")
+    if not (unit or time_unit or time.dtype.kind not in "iufc"):
+        return dataset, Provenance(units)
+    clock = times.decoded(times.array_of("t", time.to_numpy()), unit, time_unit)
+    if clock.unit:
+        units["t"] = clock.unit
+    renewed = (
+        dataset.assign_coords(t=(time.dims, clock.values))
+        if "t" in dataset.coords
+        else dataset.assign(t=(time.dims, clock.values))
+    )
+    return renewed, Provenance(units, clock.start, (clock.note,) if clock.note else ())
+
+
+def _unit(variable: xr.Variable) -> str:
+    quantity = getattr(variable, "_data", None)  # pint-xarray keeps quantities here
+    own = getattr(quantity, "units", None)
+    return str(own if own is not None else variable.attrs.get("units", "")).strip()
+
+
+def _built(dataset: xr.Dataset, missing: Missing, origin: str) -> Snapshots:
     arrays = _numeric_variables(dataset)
     build, roles = assembly_of(arrays, missing, origin), classify(arrays)
     spaces = [dataset[c].dims for c in roles.coordinates]
@@ -105,7 +181,7 @@ def _opened(path: Path, engine: str) -> xr.Dataset:
         with warnings.catch_warnings():
             # Most Zarr stores lack a common list of their arrays, which only makes opening slower.
             warnings.filterwarnings("ignore", "Failed to open Zarr store", RuntimeWarning)
-            # Dates would become datetime64; the equation needs time as a number, in the file's own unit.
+            # Dates would become datetime64, in some calendars only; what is needed are elapsed times (`times`).
             dataset: xr.Dataset = xr.open_dataset(path, engine=engine, decode_times=False, cache=False)
         if is_large(variable.size for variable in dataset.variables.values()):
             return dataset
@@ -134,7 +210,10 @@ def _as_dataset(data: xr.Dataset | xr.DataArray) -> xr.Dataset:
 
 def _tidy(dataset: xr.Dataset, columns: Mapping[str, str]) -> xr.Dataset:
     """Apply the user's names, then call time `t` and the axes `x`, `y`, `z`."""
-    chosen = new_names(map(str, dict.fromkeys([*dataset.dims, *dataset.variables])), columns)
+    every = [str(name) for name in dict.fromkeys([*dataset.dims, *dataset.variables])]
+    chosen = new_names(every, columns)
+    # Axes stay, whether they are named or not; of the fields, only those that are used.
+    dataset = dataset.drop_vars([n for n in every if n not in chosen and n in dataset.data_vars])
     dataset = dataset.rename({old: new for old, new in chosen.items() if old != new})
     usual = {c + c: c for c in COORDINATES if c + c in dataset and is_vector(dataset[c + c].shape)}
     usual |= {name: "t" for name in reversed(TIME) if name in dataset.variables}

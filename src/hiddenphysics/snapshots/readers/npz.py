@@ -5,20 +5,22 @@ from __future__ import annotations
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.loader import check_unfolded, read_archive
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME, TIME_FIRST, is_large, renamed, snapshots_from
-from hiddenphysics.snapshots.readers.assembly import Arrays
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, Named, is_large, named, snapshots_from
+from hiddenphysics.snapshots.readers.naming import TIME
 from hiddenphysics.snapshots.readers.npy_files import CompressedArray, stored_file, stored_member
+from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.stored_array import DAMAGED, Source, StoredArray
-from hiddenphysics.snapshots.validation import Missing, numeric
+from hiddenphysics.snapshots.validation import numeric
 
 
-def read_npz(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+def read_npz(path: Path, request: Request) -> Snapshots:
     """Read long or gridded arrays; text and single numbers that are no time are notes and passed over."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as file:
@@ -30,10 +32,10 @@ def read_npz(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapsh
         raise DataError(
             "this is no NumPy archive, whatever its name says; write it with np.savez(path, t=t, x=x, u=u)."
         )
-    return _snapshots(_archive(path), columns, missing, path.name)
+    return _snapshots(_archive(path), request, path.name)
 
 
-def read_npy_folder(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
+def read_npy_folder(path: Path, request: Request) -> Snapshots:
     """Read a folder of `.npy` files, one for each array: t.npy, x.npy, u.npy."""
     if not path.is_dir():
         raise DataError(
@@ -45,16 +47,16 @@ def read_npy_folder(path: Path, columns: Mapping[str, str], missing: Missing) ->
         raise DataError(
             "this folder holds no .npy files; give one file in it, or put t.npy, x.npy, u.npy there."
         )
-    return _snapshots(_folder(files), columns, missing, path.name)
+    return _snapshots(_folder(files), request, path.name)
 
 
-def _snapshots(arrays: Arrays, columns: Mapping[str, str], missing: Missing, origin: str) -> Snapshots:
-    arrays = renamed(arrays, columns)
-    kept = {name: array for name, array in arrays.items() if array.size > 1 or name in TIME}
-    return snapshots_from(kept, missing, TIME_FIRST, origin=origin)
+def _snapshots(arrays: Mapping[str, Any], request: Request, origin: str) -> Snapshots:
+    given = named(arrays, request)
+    kept = {name: array for name, array in given.arrays.items() if array.size > 1 or name in TIME}
+    return snapshots_from(Named(kept, given.provenance), request.missing, TIME_FIRST, origin=origin)
 
 
-def _archive(path: Path) -> Arrays:
+def _archive(path: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             members = {
@@ -69,7 +71,10 @@ def _archive(path: Path) -> Arrays:
             return arrays
         # Read whole, so that the sums which the archive keeps are compared; a mapped member has nobody to do that.
         loaded = read_archive(path)
-        return {name: numeric(name, loaded[name]) for name in arrays}
+        return {
+            name: loaded[name] if loaded[name].dtype.kind in "mM" else numeric(name, loaded[name])
+            for name in arrays
+        }
     except DataError:
         raise
     except DAMAGED as problem:
@@ -79,7 +84,7 @@ def _archive(path: Path) -> Arrays:
         ) from problem
 
 
-def _folder(files: list[Path]) -> Arrays:
+def _folder(files: list[Path]) -> dict[str, Any]:
     sources: dict[str, Source] = {}
     for path in files:
         try:
@@ -97,6 +102,12 @@ def _folder(files: list[Path]) -> Arrays:
         raise DataError(f"an array is cut off: {problem}. Copy or write it again.") from problem
 
 
-def _numbers(sources: Mapping[str, Source]) -> Arrays:
-    """Leave out text."""
-    return {name: StoredArray.of(source) for name, source in sources.items() if source.dtype.kind in "iufc"}
+def _numbers(sources: Mapping[str, Source]) -> dict[str, Any]:
+    """Leave out text; dates, which are times, are read at once."""
+    return {
+        name: StoredArray.of(source)
+        if source.dtype.kind in "iufc"
+        else source[tuple(slice(0, n) for n in source.shape)]
+        for name, source in sources.items()
+        if source.dtype.kind in "iufcmM"
+    }

@@ -1,9 +1,7 @@
-"""Long tables: text files with a header, and pandas data frames."""
+"""Tables, long and wide: text files, spreadsheets, Parquet, and pandas data frames."""
 
 from __future__ import annotations
 
-import io
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,112 +12,136 @@ from numpy.typing import NDArray
 from hiddenphysics.errors import DataError
 from hiddenphysics.loader import cut
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, renamed, snapshots_from
-from hiddenphysics.snapshots.sentences import names
-from hiddenphysics.snapshots.validation import Missing
+from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, Named, named, snapshots_from
+from hiddenphysics.snapshots.readers.delimited_text import EXAMPLE, is_number, read_frame
+from hiddenphysics.snapshots.readers.naming import split_unit
+from hiddenphysics.snapshots.readers.request import Request
+from hiddenphysics.snapshots.sentences import names, number
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EXAMPLE = "a first line such as t,x,u and one line of numbers per point"
+
+def read_table(path: Path, request: Request) -> Snapshots:
+    """Read text whose columns are parted by tabs, semicolons, commas or blanks."""
+    return from_frame(read_frame(path), request)
 
 
-def read_table(path: Path, columns: Mapping[str, str], missing: Missing) -> Snapshots:
-    """Read text with a header, whose columns are parted by tabs, semicolons, commas or blanks."""
-    return from_frame(_parse(_text(path)), columns, missing)
+def from_frame(frame: pd.DataFrame, request: Request, *notes: str) -> Snapshots:
+    """Read a data frame.
 
-
-def from_frame(frame: pd.DataFrame, columns: Mapping[str, str], missing: Missing) -> Snapshots:
-    """Read a data frame with one row per measurement; a named index counts as columns."""
-    if any(name is not None for name in frame.index.names):
+    Long: one row per measurement; a named index counts as columns. Wide: the times in the first column or the index,
+    one further column for each position, whose titles are the positions.
+    """
+    told = _units(frame)
+    if any(name is not None for name in frame.index.names) or _is_index_of_wide(frame):
         frame = frame.reset_index()
     titles = [str(title) for title in frame.columns]
-    if len(set(titles)) < len(titles):
-        raise DataError(f"two columns have one name: {names(titles)}. Rename one of them.")
     if frame.empty:
         raise DataError(f"the table has the columns {names(titles)} but no rows; it needs {EXAMPLE}.")
-    if all(kind.kind in "iuf" for kind in frame.dtypes):
-        # At once: pandas takes 30 µs to hand out a column, and there may be a hundred thousand.
-        table = np.ascontiguousarray(frame.to_numpy(dtype=float, na_value=np.nan).T)
-        arrays: dict[str, NDArray[Any]] = dict(zip(titles, table, strict=True))
+    if len(titles) > 2 and all(map(is_number, titles[1:])):
+        given = _wide(frame, request, told)
     else:
-        arrays = {str(title): _numbers(str(title), column) for title, column in frame.items()}
-    return snapshots_from(renamed(arrays, columns), missing, TIME_FIRST)
+        titles, units = _without_units(titles)
+        if len(set(titles)) < len(titles):
+            raise DataError(f"two columns have one name: {names(titles)}. Rename one of them.")
+        given = named(_columns(frame, titles), request, units | told, _numbers)
+    given = Named(given.arrays, given.provenance.noted(*notes))
+    return snapshots_from(given, request.missing, TIME_FIRST)
 
 
-def _text(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as problem:
-        raise DataError(f"this is no text, whatever its name says; a table needs {EXAMPLE}.") from problem
-    if "\0" in text or not text.strip():
-        kind = "no text, whatever its name says" if "\0" in text else "blank"
-        raise DataError(f"this file is {kind}; a table needs {EXAMPLE}.")
-    return text
-
-
-def _parse(text: str) -> pd.DataFrame:
+def _is_index_of_wide(frame: pd.DataFrame) -> bool:
+    """Whether all titles are positions, so that the index must hold the times."""
     import pandas as pd
 
-    # np.savetxt writes its header behind a '#'.
-    header, _, body = text.lstrip().partition("\n")
-    header = header.removeprefix("#").strip()
-    separator = next((mark for mark in "\t;," if mark in header), r"\s+")
-    titles = [
-        title.strip().strip('"')
-        for title in (header.split() if separator == r"\s+" else header.split(separator))
-    ]
-    _check_header(titles)
-    # A semicolon between columns usually means that commas are decimal marks.
-    decimal = "," if separator == ";" and "," in body.partition("\n")[0] else "."
-    try:
-        with warnings.catch_warnings():
-            # pandas only warns when a row is longer than the header, and then cuts it.
-            warnings.simplefilter("error", pd.errors.ParserWarning)
-            return pd.read_csv(
-                io.StringIO(body),
-                sep=separator,
-                names=titles,
-                index_col=False,
-                comment="#",
-                decimal=decimal,
-                skipinitialspace=True,
-            )
-    except (ValueError, pd.errors.ParserWarning) as problem:
+    counted = isinstance(frame.index, pd.RangeIndex)
+    return not counted and len(frame.columns) > 1 and all(map(is_number, frame.columns))
+
+
+def _wide(frame: pd.DataFrame, request: Request, units: Mapping[str, str]) -> Named:
+    """Read a wide table: (T,) times and (T, N) values at the N positions in the titles."""
+    positions = np.array([float(str(title).replace(",", ".", 1)) for title in frame.columns[1:]])
+    columns = [_at_position(str(title), frame.iloc[:, k]) for k, title in enumerate(frame.columns) if k]
+    title, unit = split_unit(str(frame.columns[0]))
+    raw = {"t": frame.iloc[:, 0].to_numpy(), "x": positions, "u": np.stack(columns, axis=1)}
+    given = named(raw, request, {"t": units.get(str(frame.columns[0]), unit)})
+    low, high = number(positions.min()), number(positions.max())
+    note = (
+        f"The table is wide: {title} is the time, and the titles of {len(positions)} columns are positions x"
+        f" from {low} to {high}."
+    )
+    return Named(given.arrays, given.provenance.noted(note))
+
+
+def _at_position(title: str, column: pd.Series[Any]) -> NDArray[Any]:
+    numbers = _numbers(title, column)
+    if numbers is None:
         raise DataError(
-            f"the table could not be read ({str(problem).strip():.200}); it needs {EXAMPLE}."
-        ) from problem
+            f"the column {cut(title)} of a wide table, whose title is a position, holds no numbers."
+        )
+    return numbers
 
 
-def _check_header(titles: list[str]) -> None:
-    if len(set(titles)) < len(titles) or "" in titles:
-        raise DataError(f"the first line must give every column a name of its own; it reads {names(titles)}.")
-    if any(_is_number(title) for title in titles):
-        raise DataError(f"the first line holds numbers ({names(titles)}); a table needs {EXAMPLE}.")
+def _columns(frame: pd.DataFrame, titles: list[str]) -> dict[str, Any]:
+    if all(getattr(kind, "kind", "O") in "iuf" and isinstance(kind, np.dtype) for kind in frame.dtypes):
+        # At once: pandas takes 30 µs to hand out a column, and there may be a hundred thousand.
+        return dict(zip(titles, np.ascontiguousarray(frame.to_numpy(dtype=float).T), strict=True))
+    return {title: _plain(frame.iloc[:, k]) for k, title in enumerate(titles)}
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _plain(column: pd.Series[Any]) -> Any:
+    """Return dates and durations as NumPy's, the magnitudes of quantities, and other columns as they are."""
+    if hasattr(column.dtype, "units"):  # pint-pandas
+        return np.asarray(column.array.quantity.magnitude, dtype=float)
+    if column.dtype.kind == "M":
+        dates = column.dt.tz_convert(None) if getattr(column.dtype, "tz", None) else column
+        return dates.to_numpy(dtype="datetime64[ns]")
+    if column.dtype.kind == "m":
+        return column.to_numpy(dtype="timedelta64[ns]")
+    if column.dtype.kind in "iufc" and column.notna().all():
+        return column.to_numpy(dtype=complex if column.dtype.kind == "c" else float)
+    return column
 
 
-def _numbers(title: str, column: pd.Series[Any]) -> NDArray[Any]:
-    """Read a column; an entry that is no number is named with its row."""
+def _without_units(titles: list[str]) -> tuple[list[str], dict[str, str]]:
+    """Part titles from the units behind them, `x [m]`, unless two of them would become the same."""
+    parts = [split_unit(title) for title in titles]
+    if len({title for title, _ in parts}) < len(titles):
+        return titles, {}
+    return [title for title, _ in parts], {title: unit for title, unit in parts if unit}
+
+
+def _units(frame: pd.DataFrame) -> dict[str, str]:
+    """Return the units that a frame tells: of quantities (pint-pandas), or in ``attrs["units"]`` by title."""
+    told = {str(title): str(kind.units) for title, kind in frame.dtypes.items() if hasattr(kind, "units")}
+    written = frame.attrs.get("units")
+    if isinstance(written, Mapping):
+        told |= {str(title): str(unit) for title, unit in written.items()}
+    return told
+
+
+def _numbers(title: str, column: Any) -> NDArray[Any] | None:
+    """Read a column; None where it holds text, dates or nothing. An entry that is no number is named with its row."""
     import pandas as pd
 
+    if isinstance(column, np.ndarray):
+        if column.dtype.kind not in "iufc":
+            return None
+        return None if column.dtype.kind == "f" and np.isnan(column).all() else column
     if column.dtype.kind == "c":
         return column.to_numpy(dtype=complex)
     if column.dtype.kind in "iuf":
-        return column.to_numpy(dtype=float, na_value=np.nan)
+        values: NDArray[Any] = column.to_numpy(dtype=float, na_value=np.nan)
+        return None if np.isnan(values).all() else values
     numbers = pd.to_numeric(column.astype(str), errors="coerce")
     wrong = np.flatnonzero((numbers.isna() & column.notna()).to_numpy())
+    if wrong.size == int(column.notna().sum()):
+        return None
     if wrong.size:
         row = int(wrong[0])
         raise DataError(
             f"the column {cut(title)} holds {cut(repr(column.iloc[row]))} in row {row} (counted from 0), not a number."
-            " Correct it, or leave the column out; a complex field h is written as two columns, h_re, h_im."
+            " Correct it, or name the columns to use, as in --column u=u; a complex field h is written as two columns,"
+            " h_re, h_im."
         )
     return numbers.to_numpy(dtype=float, na_value=np.nan)
