@@ -26,6 +26,7 @@ ORDER = [
     {"identification"},
     {"batch"},
     {"demo", "reproduction"},
+    {"studio"},
     {"cli"},
     {"__main__"},
 ]

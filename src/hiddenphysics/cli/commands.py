@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from hiddenphysics.cli.dataset_commands import app as datasets
+from hiddenphysics.cli.studio_command import studio
 from hiddenphysics.cli.terminal import EXIT_CODES, sentences
 
 app = typer.Typer(
@@ -17,6 +18,7 @@ app = typer.Typer(
     help="Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.",
 )
 app.add_typer(datasets, name="datasets")
+app.command()(studio)
 
 Pde = Annotated[
     str, typer.Option(help='The equation, such as "u_t + a*u*u_x - b*u_xx = 0".', show_default=False)
