@@ -33,7 +33,7 @@ class DataFile:
     Attributes
     ----------
     path, name
-        Where it lies, and what it is called.
+        Where it lies, and what its owner calls it.
     missing
         What was done with NaN when it was read.
     snapshots
@@ -49,10 +49,10 @@ class DataFile:
     picture: str
 
     @classmethod
-    def open(cls, path: Path, missing: Literal["refuse", "drop"] = "refuse") -> DataFile:
+    def open(cls, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> DataFile:
         """Read a file and draw it; a `DataError` says what is wrong with it."""
         snapshots = read(path, missing=missing)
-        return cls(path, path.name, missing, snapshots, as_address(draw_snapshots(snapshots)))
+        return cls(path, name, missing, snapshots, as_address(draw_snapshots(snapshots)))
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -14,6 +14,8 @@ from hiddenphysics.studio.session import Session
 from hiddenphysics.writer import write_file
 
 DEMO = "burgers.csv"
+LEAVE_OUT = "missing='drop' to leave out"
+"""What a sentence about NaN advises; a button does it."""
 
 
 def data_part(session: Session) -> Part:
@@ -30,8 +32,8 @@ def data_part(session: Session) -> Part:
         demo.enable()
 
     async def drop_missing() -> None:
-        if session.data_path is not None:
-            await run.io_bound(session.read, session.data_path, "drop")
+        if session.asked is not None:
+            await run.io_bound(session.read, *session.asked, "drop")
 
     with section("data", "Data"):
         upload = ui.upload(
@@ -46,7 +48,7 @@ def data_part(session: Session) -> Part:
         @ui.refreshable
         def shown() -> None:
             sentence(session.data_sentence, "data-sentence")
-            if "missing" in session.data_sentence and session.data_path is not None:
+            if LEAVE_OUT in session.data_sentence:
                 ui.button("Leave those points out", on_click=drop_missing).props("flat no-caps")
             data = session.data
             if data is None:
@@ -81,4 +83,4 @@ def _take_demo(session: Session) -> None:
     if not path.exists():
         table = two_snapshots(burgers_recording(), noise=0.01, seed=0).to_table().to_csv(index=False)
         write_file(path, table.encode(), overwrite=False)
-    session.read(path)
+    session.read(path, DEMO)

@@ -42,8 +42,10 @@ def work(connection: Connection) -> None:
         connection.send_bytes(json.dumps(message).encode())
 
     try:
-        import hiddenphysics.identification
-        import hiddenphysics.result.pictures  # noqa: F401  # with these, pressing the button pays for no import
+        import hiddenphysics.identification  # noqa: F401  # now, so that pressing the button pays for no import
+        from hiddenphysics.result import load_figure_class
+
+        load_figure_class()
 
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()

@@ -31,11 +31,13 @@ def show(session: Session) -> None:
     ui.add_css(STYLE)
     with ui.element("header"):
         ui.html("<h1>hiddenphysics <span>studio</span></h1>", sanitize=False)
-    with ui.element("main"):
+    with ui.element("div").classes("desk"):
         with ui.element("div").classes("asked"):
             parts = [data_part(session), equation_part(session), fit_part(session)]
         with ui.element("div").classes("answered"):
-            parts += [result_part(session), comparison_part(session)]
+            parts.append(result_part(session))
+        with ui.element("div").classes("compared"):
+            parts.append(comparison_part(session))
     drawn = {part: session.marks[part] for part in PARTS}
 
     def tick() -> None:

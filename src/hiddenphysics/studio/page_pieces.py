@@ -32,9 +32,14 @@ def section(name: str, title: str) -> Iterator[None]:
 
 
 def sentence(text: str, name: str) -> None:
-    """Show what is wrong; screen readers say it at once. A caret stands under its place."""
-    if text:
-        ui.html(f'<pre class="sentence" role="alert" id="{name}">{escape(text)}</pre>', sanitize=False)
+    """Show what is wrong; screen readers say it at once. A sentence about a place stands under the place."""
+    if not text:
+        return
+    words, *place = text.split("\n    ")
+    shown = f"<pre>{escape(chr(10).join(place))}</pre>" if place else ""
+    ui.html(
+        f'<div class="sentence" role="alert" id="{name}">{shown}<p>{escape(words)}</p></div>', sanitize=False
+    )
 
 
 def formula(mathml: str, name: str) -> None:

@@ -51,7 +51,7 @@ def serve(file: Path | None, *, port: int, browser: bool, say: Callable[[str], N
         token, port = secrets.token_urlsafe(24), listener.getsockname()[1]
         address = f"http://{NAMES[0]}:{port}/{token}/"
         if file is not None:
-            session.read(file)
+            session.read(file, str(file))
             if session.data is None:
                 raise DataError(session.data_sentence)
         add_page(session)

@@ -93,6 +93,8 @@ class Session:
 
     Attributes
     ----------
+    asked
+        Path and name of the file that was last read or refused.
     marks
         A count for each part that grows when the part changes: pages compare it with what they have drawn.
     """
@@ -101,12 +103,13 @@ class Session:
         self.folder = folder
         self.marks: Counter[str] = Counter()
         self.data: DataFile | None = None
-        self.data_path: Path | None = None
+        self.asked: tuple[Path, str] | None = None
         self.data_sentence = ""
         self.words = Words()
         self.runs: list[Run] = []
         self.run_sentence = ""
         self._lock = threading.RLock()
+        self._drawing = threading.Lock()  # Matplotlib draws for one thread at a time
         self._spare: FitProcess | None = None
         self._at_work: FitProcess | None = None
         self._dropped = 0
@@ -135,17 +138,18 @@ class Session:
         folder.mkdir()
         path = folder / (Path(name.replace("\\", "/")).name or "dropped")
         write_file(path, content, overwrite=False)
-        self.read(path)
+        self.read(path, path.name)
 
-    def read(self, path: Path, missing: Literal["refuse", "drop"] = "refuse") -> None:
-        """Read a file where it lies."""
+    def read(self, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> None:
+        """Read a file where it lies, under the name by which its owner knows it."""
         data, sentence = self.data, ""
         try:
-            data = DataFile.open(path, missing)
+            with self._drawing:
+                data = DataFile.open(path, name, missing)
         except HiddenPhysicsError as problem:
-            sentence = str(problem).replace(str(path), path.name)
+            sentence = str(problem).replace(str(path), name)
         with self._lock:
-            self.data, self.data_path, self.data_sentence = data, path, sentence
+            self.data, self.asked, self.data_sentence = data, (path, name), sentence
             self.marks["data"] += 1
 
     def refuse_data(self, sentence: str) -> None:
