@@ -26,6 +26,7 @@ ORDER = [
     {"identification"},
     {"batch", "estimator", "rival_equations"},
     {"demo", "reproduction"},
+    {"studio"},
     {"cli"},
     {"__main__"},
 ]

@@ -244,7 +244,7 @@ class WorkerProcess(Generic[Unit, Task, Answer]):
         context = multiprocessing.get_context("spawn")  # a fork after JAX has started its threads may hang
         self.connection, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, perform), daemon=True)
-        with _pinned(), _deaf_to_interrupts():
+        with _pinned(), deaf_to_interrupts():
             self._process.start()
         theirs.close()
 
@@ -296,7 +296,7 @@ class WorkerProcess(Generic[Unit, Task, Answer]):
 def _serve(connection: Connection, perform: Callable[[Any], Any]) -> None:
     """Do what comes, until the other end is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         connection.send(READY)
         while True:
@@ -305,7 +305,7 @@ def _serve(connection: Connection, perform: Callable[[Any], Any]) -> None:
         return
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """Leave no process behind when the parent is killed, not even one in the middle of a long fit."""
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -326,7 +326,7 @@ def _pinned() -> Iterator[None]:
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
+def deaf_to_interrupts() -> Iterator[None]:
     """Let a process that starts now not hear Ctrl-C, not even during its imports; here it is only heard later."""
     if not hasattr(signal, "pthread_sigmask"):
         yield

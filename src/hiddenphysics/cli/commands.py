@@ -27,6 +27,7 @@ from hiddenphysics.cli.options import (
     Verbose,
     studies_beginning,
 )
+from hiddenphysics.cli.studio_command import studio
 from hiddenphysics.cli.terminal import EXIT_CODES, sentences
 
 app = typer.Typer(
@@ -36,6 +37,7 @@ app = typer.Typer(
     help="Identify the unknown parameters of a PDE, with honest uncertainty, from a few noisy snapshots.",
 )
 app.add_typer(datasets, name="datasets")
+app.command()(studio)
 
 
 def _print_version(asked: bool) -> None:

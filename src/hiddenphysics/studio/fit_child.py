@@ -1,0 +1,151 @@
+"""What runs in the process of a fit: its imports at once, then one fit, its file and its pictures, then the end.
+
+What goes to and fro is JSON. The page's own process never imports JAX; this one knows nothing of the page.
+"""
+
+from __future__ import annotations
+
+import _thread
+import json
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hiddenphysics.errors import HiddenPhysicsError
+from hiddenphysics.studio.fit_request import FitRequest
+from hiddenphysics.workers import end_with_parent
+
+if TYPE_CHECKING:
+    from hiddenphysics.result import Result
+
+STOP = b"stop"
+RESULT_FILE = "result.nc"
+STOPPED_TOO_EARLY = (
+    "The fit was stopped before it had a first estimate, so there is nothing to keep. Your file and your equation are "
+    "still here: press Fit to begin again."
+)
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+def work(connection: Connection) -> None:
+    """Wait for one request, answer it, and end."""
+    signal.signal(signal.SIGINT, _between_fits)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+
+    def tell(message: dict[str, Any]) -> None:
+        connection.send_bytes(json.dumps(message).encode())
+
+    try:
+        import hiddenphysics.identification  # noqa: F401  # now, so that pressing the button pays for no import
+        from hiddenphysics.result import load_figure_class
+
+        load_figure_class()
+
+        order = json.loads(connection.recv_bytes())
+        threading.Thread(target=_listen, args=(connection,), daemon=True).start()
+        _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
+    except (EOFError, OSError):
+        return  # nobody listens any more
+
+
+def _between_fits(_signal: int, _frame: object) -> None:
+    """Stop nothing: there is no fit to stop. While there is one, its watch listens instead."""
+
+
+def _listen(connection: Connection) -> None:
+    """Turn the word that comes while a fit runs into the interrupt that its watch knows what to do with."""
+    try:
+        while connection.recv_bytes() == STOP:
+            _thread.interrupt_main(signal.SIGINT)
+    except (EOFError, OSError):
+        return
+
+
+def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
+    """Fit; tell the numbers first, then each picture when it is there."""
+    try:
+        result = _fit(request, lambda stage: tell({"stage": stage}))
+    except HiddenPhysicsError as problem:
+        tell({"refused": str(problem).replace(request.path, request.name)})
+        return
+    except KeyboardInterrupt:
+        tell({"refused": STOPPED_TOO_EARLY})
+        return
+    except (
+        Exception
+    ) as problem:  # nobody's mistake but ours: the trace goes to the terminal, the page gets a sentence
+        traceback.print_exc(file=sys.stderr)
+        tell(
+            {
+                "refused": f"The fit failed with {type(problem).__name__}: {problem!s:.300}. This is a defect of ours."
+            }
+        )
+        return
+    result.save(folder / RESULT_FILE)
+    tell({"answer": _described(result)})
+    for name, draw in (("fields", _draw_fields), ("residuals", _draw_residuals)):
+        tell({"stage": f"drawing the {name}"})
+        try:
+            draw(result, folder / f"{name}.png")
+            tell({"picture": name})
+        except Exception as problem:  # the numbers are there: a picture that fails takes nothing away
+            tell(
+                {"no_picture": f"The {name} could not be drawn ({type(problem).__name__}: {problem!s:.200})."}
+            )
+    tell({"finished": True})
+
+
+def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
+    """Do what `FitRequest.python_lines` says, word for word."""
+    from hiddenphysics.identification import identify
+    from hiddenphysics.snapshots import read
+
+    data = read(request.path, missing=request.missing)
+    if request.times:
+        data = data.at(request.times)
+    if request.points is not None:
+        data = data.subsample(request.points, seed=request.seed)
+    return identify(
+        request.pde,
+        data,
+        model=request.model,
+        fields=request.fields or None,
+        constants=request.constants or None,
+        progress=say,
+        time_limit=request.time_limit,
+    )
+
+
+def _described(result: Result) -> dict[str, Any]:
+    """Return what the page shows of a result."""
+    return {
+        **result.summary(),
+        "latex": result.latex(),
+        "text": str(result),
+        "usable": not result.status.is_bad,
+        "numbers": {
+            name: [
+                f"{e.estimate:.6g} ± {e.std:.2g}",
+                f"{e.interval(0.95)[0]:.6g}",
+                f"{e.interval(0.95)[1]:.6g}",
+            ]
+            for name, e in result.parameters.items()
+        },
+    }
+
+
+def _draw_fields(result: Result, path: Path) -> None:
+    result.plot(path)
+
+
+def _draw_residuals(result: Result, path: Path) -> None:
+    from hiddenphysics.result import write_figure
+    from hiddenphysics.studio.residuals import draw_residuals
+
+    write_figure(draw_residuals(result), path, overwrite=False)

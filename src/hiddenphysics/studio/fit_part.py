@@ -1,0 +1,100 @@
+"""The part of the page where a fit is begun, watched and stopped."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from html import escape
+from typing import Any
+
+from nicegui import ui
+
+from hiddenphysics.studio.fit_request import LIMIT
+from hiddenphysics.studio.page_pieces import Part, section, sentence
+from hiddenphysics.studio.session import Run, Session
+
+MODELS = {
+    "auto": "auto: flow where it applies, otherwise midpoint",
+    "flow": "flow: moves the field by the equation itself",
+    "midpoint": "midpoint: short gaps, hidden fields",
+    "paper": "paper: Raissi and Karniadakis 2018",
+}
+STATES = {
+    "fitting": "Fitting",
+    "stopping": "Stopping after this step, keeping the best so far",
+    "drawing": "The numbers are there; drawing",
+    "finished": "Finished",
+    "failed": "No answer",
+}
+
+
+def fit_part(session: Session) -> Part:
+    """Build the part."""
+
+    def typed(name: str) -> Callable[[Any], None]:
+        return lambda change: session.type(**{name: change.value or ""})
+
+    def box(name: str, label: str, hint: str) -> ui.input:
+        value = getattr(session.words, name)
+        return ui.input(label, value=value, placeholder=hint, on_change=typed(name)).props(
+            f"outlined dense stack-label debounce=150 id={name}"
+        )
+
+    with section("fit", "Fit"):
+        with ui.element("div").classes("choices"):
+            boxes: dict[str, ui.input | ui.select] = {
+                "limit": box("limit", "time limit, seconds", f"{LIMIT:g}"),
+                "times": box("times", "times to use", "all, or 1.0 1.1"),
+                "points": box("points", "points per snapshot", "all"),
+                "constants": box("constants", "known numbers", "c=3"),
+            }
+            boxes["model"] = ui.select(
+                MODELS, value=session.words.model, label="model", on_change=typed("model")
+            ).props("outlined dense")
+        with ui.element("div").classes("buttons"):
+            begin = ui.button("Fit", on_click=session.begin).props("unelevated no-caps id=begin")
+            stop = ui.button("Stop, keep the best so far", on_click=session.stop).props(
+                "outline no-caps id=stop"
+            )
+
+        @ui.refreshable
+        def shown() -> None:
+            sentence(session.run_sentence, "run-sentence")
+            run = session.current
+            if run is None:
+                return
+            ui.html(
+                f'<p role=status id="state" data-state="{run.state}"><b>Fit {run.number}</b>: {STATES[run.state]}.</p>',
+                sanitize=False,
+            )
+            sentence(run.sentence, "fit-sentence")
+            if run.is_going:
+                ui.linear_progress(show_value=False).props('indeterminate aria-label="working"')
+            if run.is_going or run.state == "failed":
+                lines = "".join(f"<li>{escape(stage)}</li>" for stage in run.stages[-6:])
+                ui.html(f"<ol class=stages>{lines}</ol>", sanitize=False)
+
+        shown()
+        clock = ui.label("").classes("clock hint")
+
+    def tick(changed: Collection[str]) -> None:
+        run = session.current
+        if "words" in changed:
+            for name, element in boxes.items():
+                if element.value != getattr(session.words, name):
+                    element.value = getattr(session.words, name)
+        if "run" in changed:
+            shown.refresh()
+        begin.set_enabled(run is None or not run.is_going)
+        stop.set_visibility(run is not None and run.state in ("fitting", "stopping"))
+        stop.set_enabled(run is not None and run.state == "fitting")
+        clock.set_text(_clock(run))
+
+    tick(())
+    return Part(tick)
+
+
+def _clock(run: Run | None) -> str:
+    if run is None or not run.is_going or run.state == "drawing":
+        return ""
+    return f"{time.monotonic() - run.began:.0f} s of at most {run.request.time_limit:g} s"
