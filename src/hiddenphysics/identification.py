@@ -140,6 +140,11 @@ def _watched(progress: Callable[[str], None] | bool, time_limit: float | None) -
             )
         watch = progress
     else:
+        if not (callable(progress) or isinstance(progress, bool)):
+            raise ModelError(
+                f"progress={progress!r:.40} was given; needed is True, which prints to stderr, False, or a function "
+                "that takes a line of text, such as progress=print."
+            )
         printed = partial(print, file=sys.stderr, flush=True)
         watch = Watch(
             progress if callable(progress) else printed if progress else silent, _seconds(time_limit)

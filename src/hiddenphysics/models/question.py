@@ -49,6 +49,7 @@ class Question:
         bounds: Bounds | None = None,
     ) -> Question:
         """Read an equation for some snapshots; the arguments are those of `hiddenphysics.identify`."""
+        _check_kernels(kernels)
         snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
         equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
         snapshots.require_informative()
@@ -104,12 +105,29 @@ def match(
     return replace(equation, given=given), snapshots
 
 
+def _check_kernels(kernels: object) -> None:
+    """Refuse what is no kernel, no sequence of kernels, and no mapping to these."""
+    for some in kernels.values() if isinstance(kernels, Mapping) else [kernels]:
+        several = some if isinstance(some, Sequence) and not isinstance(some, str) else [some]
+        for one in several:
+            if one is not None and not isinstance(one, Kernel):
+                raise ModelError(
+                    f"kernel={one!r:.60} was given; needed is a kernel, such as kernel=Matern(4.5), a tuple of them, "
+                    "or a mapping by field, such as kernel={'u': Matern(4.5)}."
+                )
+
+
 def _velocities(equation: Equation) -> list[str]:
     """Return the names under which data may give time derivatives: `u_t` where the equation holds u_tt."""
     return [velocity(f) for f, order in equation.time_orders.items() if order == 2]
 
 
 def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
+    if not isinstance(fields, Mapping):
+        raise DataError(
+            f"fields={fields!r:.60} was given; needed is a mapping from the equation's names to those of the data, "
+            "such as fields={'u': 'usol'}."
+        )
     known = (*snapshots.fields, *snapshots.complex_fields)
     unknown = [name for name in fields.values() if name not in known]
     if unknown:
