@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,11 @@ import pytest
 
 import hiddenphysics as hp
 from hiddenphysics.errors import DataError, EquationError, ModelError
+from hiddenphysics.learning import Status, Verdict
+from hiddenphysics.models import MODELS, Question
+from hiddenphysics.models.model import Fit
+from hiddenphysics.priors.kernel import kernel_to_dict
+from hiddenphysics.result import Result
 
 HEAT = "u_t = D*u_xx"
 X = np.linspace(-3.0, 3.0, 20)
@@ -107,3 +113,58 @@ def test_numbers_next_to_nothing_are_refused(data: dict[str, float], message: st
     """ZeroDivisionError for values, LinAlgError for positions and gaps."""
     with pytest.raises(DataError, match=message):
         hp.Snapshots(pair(**data))
+
+
+def test_the_same_snapshot_twice_is_refused() -> None:
+    """Two identical snapshots ended `converged` with 0 ± 0.002."""
+    first = pair()[0]
+    again = hp.Snapshot(t=0.5, x=X, u=first["u"])
+    with pytest.raises(
+        DataError, match="All 2 snapshots hold the same values at the same points: nothing changes"
+    ):
+        hp.identify(HEAT, [first, again])
+
+
+def test_bad_numbers_carry_no_small_deviations() -> None:
+    """A fit that was called not converged still said ± 0.0008."""
+    question = Question.of(HEAT, hp.Snapshots(pair()))
+    verdict = Verdict(Status.NOT_CONVERGED, "A false optimum.")
+    fit = Fit({"D": 1.0, "u.variance": 1.0}, np.diag([1e-8, 1e-2]), 0.0, verdict, 0.0, 1, None)
+    bad = Result.of(question, "flow", fit, 1.0)
+    assert bad.parameters["D"].std == np.inf
+    assert bad.covariance[1, 1] == 1e-2
+    good = Result.of(question, "flow", replace(fit, verdict=Verdict(Status.CONVERGED, "Well.")), 1.0)
+    assert good.parameters["D"].std == 1e-4
+
+
+def test_positions_that_are_words_are_refused() -> None:
+    """ValueError: could not convert string to float."""
+    question = Question.of(HEAT, hp.Snapshots(pair()))
+    fit = Fit({"D": 1.0}, np.eye(1), 0.0, Verdict(Status.CONVERGED, "Well."), 0.0, 1, None)
+    with pytest.raises(ModelError, match="Coordinates are arrays of numbers, such as x="):
+        Result.of(question, "flow", fit, 1.0).predict("u", x="here", t=0.5)  # type: ignore[arg-type]
+
+
+def test_the_second_opinion_takes_the_users_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was asked with the usual one."""
+    asked: list[object] = []
+    no = Verdict(Status.NOT_CONVERGED, "No.")
+
+    def learn(self: object, question: Question, say: object) -> Fit:
+        asked.append(question.kernels)
+        return Fit({"D": 1.0, "noise.variance": 1.0}, np.eye(2), 0.0, no, 0.0, 1, None)
+
+    for model in ("flow", "midpoint"):
+        monkeypatch.setattr(type(MODELS[model]), "learn", learn)
+    hp.identify(HEAT, pair(), kernel=hp.Matern(4.5))
+    assert asked == [hp.Matern(4.5)] * 2
+
+
+def test_a_kernel_without_a_name_is_named_when_it_is_saved() -> None:
+    """StopIteration."""
+
+    class Mine(hp.SquaredExponential):
+        pass
+
+    with pytest.raises(ModelError, match=r"Mine.* is no kernel that was added by a name; .*KERNELS.add\("):
+        kernel_to_dict(Mine())

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+import numpy as np
 import sympy
 
 from hiddenphysics.equation import (
@@ -16,7 +18,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
-from hiddenphysics.snapshots import Snapshots, deviation_name
+from hiddenphysics.snapshots import Snapshot, Snapshots, deviation_name
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -53,6 +55,7 @@ class Question:
         snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
         equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
         snapshots.require_informative()
+        _check_changes(snapshots)
         if not equation.parameters:
             raise ModelError(
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
@@ -103,6 +106,24 @@ def match(
             text, fields=given, coordinates=axes, constants=constants, bounds=bounds
         ), snapshots
     return replace(equation, given=given), snapshots
+
+
+def _check_changes(snapshots: Snapshots) -> None:
+    """Refuse snapshots that are all the same: with measured values that is one of them read twice."""
+    if all(_same(a, b) for a, b in pairwise(snapshots)):
+        raise DataError(
+            f"All {len(snapshots)} snapshots hold the same values at the same points: nothing changes from t = "
+            f"{snapshots.times[0]:g} to {snapshots.times[-1]:g}, and a rate of exactly nothing says nothing about the "
+            "equation. Look whether one snapshot was read twice."
+        )
+
+
+def _same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether points and values agree to the last bit; what differs is seen in the first piece."""
+    return len(one) == len(other) and all(
+        np.array_equal(a.points, b.points) and all(np.array_equal(a[f], b[f]) for f in a.fields)
+        for a, b in zip(one.chunks(), other.chunks(), strict=True)
+    )
 
 
 def _check_kernels(kernels: object) -> None:
