@@ -57,7 +57,7 @@ def gain_from_truth(result: Result, truth: Mapping[str, float]) -> float:
         start = {n: v * (length if ".length_" in n else 1.0) for n, v in result.values.items()} | dict(truth)
         start["noise.variance"] *= noise
         values.append(minimise(task.objective, unknowns.vector(start), scale, bounds).value)
-    return float(-np.nanmin(values) - result.evidence)
+    return float(task.log_units - np.nanmin(values) - result.evidence)
 
 
 def run(name: str, folder: Path, pairs: int, part: slice) -> list[dict[str, object]]:

@@ -61,7 +61,7 @@ def test_a_false_optimum_is_seen():
     result = hp.identify(study.equation, drawn(burgers_recording(), study, 10), model="paper")
     unknowns, spoilt = result.problem.unknowns, dict(result.values) | {"a": 0.5}
     value = float(result.problem.objective(unknowns.vector(spoilt))[0])
-    false = replace(result, evidence=-value)
+    false = replace(result, evidence=result.problem.log_units - value)
     assert paper_pairs.gain_from_truth(false, study.truth) > 1.0
 
 

@@ -170,6 +170,11 @@ def _speaker(progress: Callable[[str], None] | bool | None) -> Iterator[Callable
     elif callable(progress):
         yield progress
     else:
+        if not isinstance(progress, bool):
+            raise ModelError(
+                f"progress={progress!r:.40} was given; needed is True, which prints to stderr, False, or a function "
+                "that takes a line of text, such as progress=print."
+            )
         yield partial(print, file=sys.stderr, flush=True) if progress else silent
 
 

@@ -103,4 +103,5 @@ def test_loading_refuses_what_is_no_result(tmp_path):
 
 
 def test_the_evidence_is_the_likelihood_at_the_values(found):
-    assert found.evidence == pytest.approx(-found.problem.negative_log_likelihood(found.values), rel=1e-10)
+    log_density = -found.problem.negative_log_likelihood(found.values)
+    assert found.evidence == pytest.approx(found.problem.log_units + log_density, rel=1e-10)

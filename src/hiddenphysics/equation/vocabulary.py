@@ -21,6 +21,7 @@ from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import Call, EquationLine, Name, Node, Product, walk
 from hiddenphysics.registry import did_you_mean
 
+_DERIVATIVE_LIKE = re.compile("[txyzr]+", re.IGNORECASE)
 _LEIBNIZ = re.compile(r"d([A-Za-z]\w*?)d([txyz])")
 
 
@@ -85,6 +86,7 @@ def survey(
     fields = tuple(name for name in plain if name in known)
     parameters = {n: at for n, at in plain.items() if n not in known and n not in parts}
     _check_misspelt(parameters | {name: plain[name] for name in defined}, fields, names.whole)
+    _check_strange_axes(parameters, fields, names.whole, coordinates)
     _check_fractions(lines)
     return Vocabulary(
         fields=fields,
@@ -197,6 +199,31 @@ def _check_misspelt(places: dict[str, int], fields: Sequence[str], whole: frozen
         meant = f"{leibniz[1]}_{leibniz[2]}" if leibniz else f"{glued}_{name[len(glued or '') :]}"
         raise PlacedError(
             at, f"'{name}' is a name of its own; write {meant} for the derivative, or rename it"
+        )
+
+
+def _check_strange_axes(
+    places: dict[str, int], fields: Sequence[str], whole: frozenset[str], given: Sequence[str] | None
+) -> None:
+    """Refuse `u_rr` and `u_xX`: derivatives along what is no coordinate would silently become parameters.
+
+    A subscript that repeats one letter, or that holds nothing but coordinates in any case and r, is meant as a
+    derivative; `u_0` and `u_max` are not.
+    """
+    for name, at in places.items():
+        base, _, subscript = name.rpartition("_")
+        letters = set(subscript)
+        meant = _DERIVATIVE_LIKE.fullmatch(subscript) or (len(letters) == 1 < len(subscript))
+        if name in whole or base not in fields or not subscript.isalpha() or not meant:
+            continue
+        axes = (TIME, *(given or SPACE))
+        strange = next((letter for letter in subscript if letter not in axes), subscript)
+        lowered = subscript.lower()
+        hint = f"write {base}_{lowered}" if set(lowered) <= set(axes) else f"write for example {base}_xx"
+        raise PlacedError(
+            at,
+            f"'{name}' would be a derivative of {base} along {strange}, but the coordinates are "
+            f"{', '.join(axes[:-1])} and {axes[-1]}: {hint}, or give a parameter another name",
         )
 
 

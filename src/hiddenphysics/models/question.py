@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
+import numpy as np
 import sympy
 
 from hiddenphysics.equation import (
@@ -16,7 +18,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.snapshots import Snapshot, Snapshots
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -49,9 +51,11 @@ class Question:
         bounds: Bounds | None = None,
     ) -> Question:
         """Read an equation for some snapshots; the arguments are those of `hiddenphysics.identify`."""
+        _check_kernels(kernels)
         snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
         equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
         snapshots.require_informative()
+        _check_changes(snapshots)
         if not equation.parameters:
             raise ModelError(
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
@@ -105,12 +109,47 @@ def match(
     return replace(equation, given=given), snapshots
 
 
+def _check_changes(snapshots: Snapshots) -> None:
+    """Refuse snapshots that are all the same: with measured values that is one of them read twice."""
+    if all(_same(a, b) for a, b in pairwise(snapshots)):
+        raise DataError(
+            f"All {len(snapshots)} snapshots hold the same values at the same points: nothing changes from t = "
+            f"{snapshots.times[0]:g} to {snapshots.times[-1]:g}, and a rate of exactly nothing says nothing about the "
+            "equation. Look whether one snapshot was read twice."
+        )
+
+
+def _same(one: Snapshot, other: Snapshot) -> bool:
+    """Whether points and values agree to the last bit; what differs is seen in the first piece."""
+    return len(one) == len(other) and all(
+        np.array_equal(a.points, b.points) and all(np.array_equal(a[f], b[f]) for f in a.fields)
+        for a, b in zip(one.chunks(), other.chunks(), strict=True)
+    )
+
+
+def _check_kernels(kernels: object) -> None:
+    """Refuse what is no kernel, no sequence of kernels, and no mapping to these."""
+    for some in kernels.values() if isinstance(kernels, Mapping) else [kernels]:
+        several = some if isinstance(some, Sequence) and not isinstance(some, str) else [some]
+        for one in several:
+            if one is not None and not isinstance(one, Kernel):
+                raise ModelError(
+                    f"kernel={one!r:.60} was given; needed is a kernel, such as kernel=Matern(4.5), a tuple of them, "
+                    "or a mapping by field, such as kernel={'u': Matern(4.5)}."
+                )
+
+
 def _velocities(equation: Equation) -> list[str]:
     """Return the names under which data may give time derivatives: `u_t` where the equation holds u_tt."""
     return [velocity(f) for f, order in equation.time_orders.items() if order == 2]
 
 
 def _select(snapshots: Snapshots, fields: Mapping[str, str]) -> Snapshots:
+    if not isinstance(fields, Mapping):
+        raise DataError(
+            f"fields={fields!r:.60} was given; needed is a mapping from the equation's names to those of the data, "
+            "such as fields={'u': 'usol'}."
+        )
     known = (*snapshots.fields, *snapshots.complex_fields)
     unknown = [name for name in fields.values() if name not in known]
     if unknown:

@@ -79,12 +79,20 @@ class Result:
 
     @classmethod
     def of(cls, question: Question, model: str, fit: Fit, seconds: float) -> Result:
-        """Put together what was asked and what a model has learned."""
+        """Put together what was asked and what a model has learned.
+
+        Numbers that are not to be used carry no deviations that look as if they were.
+        """
+        covariance = fit.covariance.copy()
+        if fit.verdict.status.is_bad:
+            own = slice(0, len(question.equation.parameters))
+            covariance[own], covariance[:, own] = 0.0, 0.0
+            covariance[own, own] = np.diag(np.full(len(question.equation.parameters), np.inf))
         return cls(
             equation=question.equation,
             snapshots=question.snapshots,
             values=fit.values,
-            covariance=fit.covariance,
+            covariance=covariance,
             evidence=fit.evidence,
             status=fit.verdict.status,
             explanation=fit.verdict.explanation,
@@ -356,8 +364,11 @@ class Result:
         return {p: (e.estimate, e.std if np.isfinite(e.std) else None) for p, e in self.parameters.items()}
 
     def _points(self, axes: tuple[ArrayLike | None, ...]) -> np.ndarray:
-        given = [np.asarray(a, float) for a in axes if a is not None]
         names = self.equation.coordinates
+        try:
+            given = [np.asarray(a, float) for a in axes if a is not None]
+        except (TypeError, ValueError):
+            raise ModelError(f"Coordinates are arrays of numbers, such as {names[0]}=[0.0, 0.5].") from None
         if len(given) != len(names) or any(a.ndim != 1 or a.shape != given[0].shape for a in given):
             raise ModelError(
                 f"{len(given)} coordinate arrays of shapes {[a.shape for a in given]} were given; needed are "

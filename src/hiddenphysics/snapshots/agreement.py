@@ -8,6 +8,7 @@ from itertools import pairwise
 from hiddenphysics.errors import DataError
 from hiddenphysics.snapshots.sentences import names, number
 from hiddenphysics.snapshots.snapshot import Snapshot
+from hiddenphysics.snapshots.validation import SMALLEST
 
 
 def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
@@ -19,6 +20,12 @@ def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
                 f"Two snapshots have the same time t = {number(before.t)}; times must differ, because"
                 " the equation is learned from the change between them. Join their points into one Snapshot,"
                 " or correct a time."
+            )
+        if after.t - before.t < SMALLEST:
+            raise DataError(
+                f"The snapshots at t = {number(before.t)} and t = {number(after.t)} are {after.t - before.t:.3g}"
+                f" apart; rates over gaps below {SMALLEST:g} overflow in double precision. Use smaller units of"
+                " time, so that the gap is near 1."
             )
     complex_somewhere = {name for snapshot in ordered for name in snapshot.complex_fields}
     ordered = [
@@ -33,6 +40,11 @@ def agreed(snapshots: Iterable[Snapshot]) -> tuple[Snapshot, ...]:
 def _as_list(snapshots: Iterable[Snapshot]) -> list[Snapshot]:
     if isinstance(snapshots, Snapshot):
         raise DataError("One bare Snapshot was given where a list is needed; write Snapshots([snapshot]).")
+    if not isinstance(snapshots, Iterable):
+        raise DataError(
+            f"Snapshots takes a list of Snapshot objects; a {type(snapshots).__name__} was given. Write"
+            " Snapshots([Snapshot(t=0.0, x=x0, u=u0), Snapshot(t=0.1, x=x1, u=u1)])."
+        )
     items = list(snapshots)
     for item in items:
         if not isinstance(item, Snapshot):

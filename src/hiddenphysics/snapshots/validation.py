@@ -19,6 +19,9 @@ COORDINATES = ("x", "y", "z")
 
 LARGEST = 1e100
 """The largest magnitude of data: its square, and even its cube, stays inside float64 (1.8e308)."""
+SMALLEST = 1e-50
+"""The smallest one, of a whole column and of a gap in time: six derivatives of a field that changes over such a length
+stay inside float64."""
 
 
 def time_of(value: object) -> float:
@@ -207,8 +210,13 @@ def generator_of(seed: int) -> np.random.Generator:
 
 
 def moderate(name: str, array: NDArray[np.float64]) -> None:
-    """Refuse magnitudes whose squares overflow."""
+    """Refuse magnitudes whose squares overflow, or underflow where not all of them are zero."""
     largest = float(np.max(np.abs(array)))
+    if 0 < largest < SMALLEST:
+        raise DataError(
+            f"{name} is nowhere larger than {largest:.3g}; powers of such values underflow in double precision."
+            f" Rescale the units, so that {name} is near 1."
+        )
     if largest > LARGEST:
         raise DataError(
             f"{name} reaches {largest:.3g}; squares of such values overflow in double precision. Rescale the"

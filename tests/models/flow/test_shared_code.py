@@ -68,7 +68,17 @@ def in_units(data, of_x, of_t, of_u):
     return Snapshots(Snapshot(of_t * s.t, of_x * s.points[:, 0], u=of_u * s["u"]) for s in data)
 
 
-@pytest.mark.parametrize("units", [(1e3, 1.0, 1.0), (1.0, 60.0, 1.0), (1.0, 1.0, 1e-3), (25.4, 1 / 60, 1e4)])
+@pytest.mark.parametrize(
+    "units",
+    [
+        (1e3, 1.0, 1.0),
+        (1.0, 60.0, 1.0),
+        (1.0, 1.0, 1e-3),
+        (25.4, 1 / 60, 1e4),
+        (1e6, 1e-6, 1e6),
+        (1e-6, 1e6, 1e-6),
+    ],
+)
 def test_the_evidence_has_no_units_and_the_parameters_have_theirs(first, units):
     of_x, of_t, of_u = units
     fit = MODELS["flow"].learn(Question.of(EQUATION, in_units(pair([71, 69]), *units)), lambda stage: None)

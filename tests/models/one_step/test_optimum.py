@@ -55,7 +55,8 @@ def test_the_noise_is_found(results: list[hp.Result]) -> None:
 
 def test_the_evidence_is_the_likelihood_at_the_values(results: list[hp.Result]) -> None:
     result = results[0]
-    np.testing.assert_allclose(result.evidence, -result.problem.negative_log_likelihood(result.values))
+    task = result.problem
+    np.testing.assert_allclose(result.evidence, task.log_units - task.negative_log_likelihood(result.values))
     slopes = result.problem.gradient(result.values)
     scale = {n: result.values[n] if n != "b" else result.parameters["b"].std for n in slopes}
     assert max(abs(slopes[n] * scale[n]) for n in slopes) < 0.05

@@ -115,7 +115,7 @@ class OneStepModel(Model):
         return Fit(
             values=values,
             covariance=end.covariance,
-            evidence=-end.optimum.value,
+            evidence=end.problem.log_units - end.optimum.value,
             verdict=end.verdict,
             jitter=end.jitter,
             evaluations=end.evaluations,

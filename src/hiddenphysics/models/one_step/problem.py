@@ -46,6 +46,15 @@ class Problem:
         """How many values were observed."""
         return sum(values.shape[0] for values in self.data.values)
 
+    @property
+    def log_units(self) -> float:
+        """Σ log of its field's standard deviation over all values: e^this times a density of values has no units."""
+        by_field: dict[str, list[np.ndarray]] = {}
+        for observation, values in zip(self.step.observations, self.data.values, strict=True):
+            by_field.setdefault(observation.field, []).append(np.asarray(values))
+        every = [np.concatenate(values) for values in by_field.values()]
+        return float(sum(values.size * np.log(np.std(values)) for values in every))
+
     def negative_log_likelihood(self, values: Mapping[str, float]) -> float:
         """Return −log p(y | values)."""
         return float(likelihood.value(self.step, self.unknowns, self._vector(values), self.data))
