@@ -102,6 +102,17 @@ class System:
                     return velocity(base, m - 1)
         return name
 
+    def regressed(self, name: str) -> sympy.Expr:
+        """Return R in ∂ₜh + R = 0 with all time derivatives but ∂ₜh itself as fields: u_xxt is ∂_x² of ``u_t``."""
+        base = next((h for h in self.equation.mass if self.highest(h) == name), None)
+        if base is None:
+            return self.rates[name]
+        mass = self.equation.mass[base]
+        if self.equation.time_orders[base] > 1:
+            return self.rates[name]
+        own = field(base, self.equation.coordinates).diff(coordinate(TIME))
+        return self.rates[name] + _with_velocities(mass - own, self.equation)
+
     # ---- terms: ∂ₜ state = Σ linear + rest --------------------
 
     @cached_property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -71,8 +72,8 @@ def check_allowed(
     if motion.equation.system.constraints.trivial:
         return state
     grid = motion.grid
-    allowed = np.asarray(grid.to_fields(motion.allowed(grid.to_modes(jnp.asarray(state)), values)))
-    own = np.asarray(grid.to_fields(grid.to_modes(jnp.asarray(state))))
+    kept = jax.jit(lambda z: grid.to_fields(motion.allowed(grid.to_modes(z), values)))
+    own, allowed = np.asarray(grid.to_fields(grid.to_modes(jnp.asarray(state)))), np.asarray(kept(state))
     apart, size = np.abs(allowed - own).max(), max(np.abs(own).max(), 1e-300)
     if apart > max(tolerance, NEARLY) * size:
         raise DataError(

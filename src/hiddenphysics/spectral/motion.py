@@ -172,7 +172,6 @@ class Motion:
         right = self._right(modes, parameters, t, through)
         return right if through is None else act(through.rates, right)
 
-    @partial(jax.jit, static_argnames="self")
     def idle(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
         """Modes of the fields without a time derivative, in the order of `idle_fields`."""
         through = self.projection(parameters)
@@ -190,7 +189,6 @@ class Motion:
         constraints = self.equation.system.constraints
         return (*constraints.slaved, *constraints.multipliers)
 
-    @partial(jax.jit, static_argnames="self")
     def allowed(self, modes: Modes, parameters: Parameters) -> Modes:
         """Return the nearest state that satisfies the constraints."""
         through = self.projection(parameters)
