@@ -57,9 +57,10 @@ def identify(
         `Snapshot`s, `Snapshots`, a path, or anything `hiddenphysics.read` takes.
     model
         The forward model. ``"flow"`` moves the field by the equation itself: exact in the gap, any number of
-        snapshots. ``"midpoint"`` takes two snapshots a short time apart, and hidden fields. ``"paper"`` is the method
-        of Raissi & Karniadakis (2018). ``"auto"`` is flow where it applies, otherwise midpoint; the result says
-        which, and why.
+        snapshots, hidden fields that evolve, statements such as ``u_x + v_y = 0``. ``"midpoint"`` takes two snapshots
+        a short time apart, hidden fields and potentials. ``"paper"`` is the method of Raissi & Karniadakis (2018).
+        ``"auto"`` is flow where it applies and no potentials are typed, otherwise midpoint; the result says which,
+        and why.
     kernel
         The prior of every latent field, or one for each by name; several in a tuple are added, shortest scale first.
         By default the flow model chooses by evidence, the others take the squared exponential, in two and three
@@ -226,6 +227,8 @@ def _automatic(question: Question, watch: Watch) -> Result:
     why_not = MODELS[name].applies(question)
     if why_not:
         return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
+    if hesitation := MODELS[name].hesitates(question):
+        return replace(_answer(question, other, watch), reason=hesitation)
     first = _answer(question, name, watch)
     if first.status in (Status.CONVERGED, Status.MISFIT):  # another model has no other equation
         return replace(

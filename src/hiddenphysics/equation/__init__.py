@@ -1,6 +1,7 @@
 """The user's words: a grammar of our own -> a small tree -> SymPy -> `Equation`. No JAX."""
 
 from hiddenphysics.equation.budget import MAX_ORDER
+from hiddenphysics.equation.constraints import Constraints, wave_sum
 from hiddenphysics.equation.divergence_form import Flux, divergence_form
 from hiddenphysics.equation.equation import Equation
 from hiddenphysics.equation.expressions import (
@@ -27,6 +28,7 @@ __all__ = [
     "MAX_ORDER",
     "MAX_UNKNOWN_ORDER",
     "TIME",
+    "Constraints",
     "Equation",
     "Flux",
     "Fractional",
@@ -50,4 +52,5 @@ __all__ = [
     "read_quantity",
     "slopes",
     "velocity",
+    "wave_sum",
 ]

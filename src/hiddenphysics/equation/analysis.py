@@ -64,10 +64,16 @@ def analyse(
     fields = tuple(part for name in words.fields for part in _real_fields(name, words))
     evolution = solve_evolution(_residuals(words, lowering), fields, lowering.budget)
     parameters = tuple(name for name in words.parameters if name not in constants)
-    _check_cancelled(parameters, words, [*evolution.right.values(), *definitions.values()])
+    everything = [
+        *evolution.right.values(),
+        *evolution.mass.values(),
+        *evolution.ties,
+        *definitions.values(),
+    ]
+    _check_cancelled(parameters, words, everything)
     ranges = combine([*read_bounds(bound_lines, lowering), *from_keywords(bounds)])
     _check_bounds(ranges, parameters, constants)
-    ranges = within_orders(ranges, [*evolution.right.values(), *definitions.values()])
+    ranges = within_orders(ranges, everything)
     return Analysis(
         vocabulary=words,
         fields=fields,

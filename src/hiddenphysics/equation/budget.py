@@ -13,7 +13,6 @@ from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.expressions import FUNCTIONS, multiply_out
 from hiddenphysics.equation.fractional_operators import Fractional
-from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.numbers import fold_numbers
 from hiddenphysics.equation.source import PlacedError
 
@@ -105,10 +104,7 @@ def _check_derivative(expr: sympy.Derivative, at: int | None) -> None:
     if not isinstance(expr.expr, AppliedUndef):
         raise PlacedError(at, "a derivative of this expression has no closed form")
     counts = dict(expr.variable_count)
-    in_time = counts.pop(coordinate(TIME), 0)
-    if in_time and counts:
-        raise PlacedError(at, "mixed derivatives in time and space, such as u_xt, are not supported")
-    if in_time + sum(counts.values()) > MAX_ORDER:
+    if sum(counts.values()) > MAX_ORDER:
         raise PlacedError(at, f"a derivative of higher order than {MAX_ORDER} is not supported")
 
 

@@ -60,6 +60,10 @@ class Equation:
         Evolving field -> N.
     time_orders
         Evolving field -> p.
+    mass
+        Evolving field -> what stands in place of ∂ₜ^p h where time derivatives stand under an operator: u_t − u_xxt.
+    ties
+        What vanishes and holds no time derivative, linear with constant coefficients: u_x + v_y.
 
     Examples
     --------
@@ -81,6 +85,8 @@ class Equation:
     definitions: FrozenMapping[str, sympy.Expr]
     evolution: FrozenMapping[str, sympy.Expr]
     time_orders: FrozenMapping[str, int]
+    mass: FrozenMapping[str, sympy.Expr]
+    ties: tuple[sympy.Expr, ...]
     _lines: tuple[EquationLine, ...] = dataclass_field(repr=False, compare=False)
 
     @classmethod
@@ -146,6 +152,8 @@ class Equation:
             definitions=FrozenMapping(analysis.definitions),
             evolution=FrozenMapping(analysis.evolution.right),
             time_orders=FrozenMapping(analysis.evolution.orders),
+            mass=FrozenMapping(analysis.evolution.mass),
+            ties=analysis.evolution.ties,
             _lines=tuple(line for line in lines if isinstance(line, EquationLine)),
         )
 
@@ -183,7 +191,8 @@ class Equation:
     @property
     def order(self) -> int:
         """Order of the highest spatial derivative in the evolution equations; fractional ones do not count."""
-        atoms = {atom for expr in self.evolution.values() for atom in atoms_of(expr)}
+        exprs = (*self.evolution.values(), *self.mass.values())
+        atoms = {atom for expr in exprs for atom in atoms_of(expr)}
         time = names.coordinate(names.TIME)
         orders = [
             sum(int(count) for symbol, count in atom.variable_count if symbol != time)
@@ -195,7 +204,7 @@ class Equation:
     @property
     def fractional(self) -> tuple[str, ...]:
         """The fractional operators in the equations and definitions, as they are typed: `frac_lap(u, alpha)`."""
-        exprs = (*self.evolution.values(), *self.definitions.values())
+        exprs = (*self.evolution.values(), *self.definitions.values(), *self.mass.values(), *self.ties)
         printer = Printer(Typed(), {})
         atoms = {atom for expr in exprs for atom in atoms_of(expr) if isinstance(atom, Fractional)}
         return tuple(sorted(printer.sum(to_tree(atom)) for atom in atoms))
@@ -203,14 +212,17 @@ class Equation:
     # ---- printing --------------------
 
     def statements(self) -> list[str]:
-        """Evolution equations and definitions in canonical form, as text that can be typed."""
+        """Evolution equations, ties and definitions in canonical form, as text that can be typed."""
         printer = Printer(Typed(), {})
-        evolution = [
-            printer.line(_evolution_line(h, p, self.evolution[h])) for h, p in self.time_orders.items()
+        lines = [
+            EquationLine(to_tree(self.mass[h] + self.evolution[h]), Number("0"))
+            if h in self.mass
+            else _evolution_line(h, p, self.evolution[h])
+            for h, p in self.time_orders.items()
         ]
-        return evolution + [
-            printer.line(EquationLine(Name(h), to_tree(e))) for h, e in self.definitions.items()
-        ]
+        lines += [EquationLine(to_tree(tie), Number("0")) for tie in self.ties]
+        lines += [EquationLine(Name(h), to_tree(e)) for h, e in self.definitions.items()]
+        return [printer.line(line) for line in lines]
 
     def __str__(self) -> str:
         """Canonical text; it parses to the same evolution equations."""
@@ -218,12 +230,13 @@ class Equation:
         return "\n".join([*self.statements(), *filter(None, bounds)])
 
     def sympy(self) -> list[sympy.Eq]:
-        """Evolution equations and definitions as SymPy equations."""
+        """Evolution equations, ties and definitions as SymPy equations."""
         time = names.coordinate(names.TIME)
         evolution = [
-            sympy.Eq(self.field(h).diff(time, self.time_orders[h]) + expr, 0)
+            sympy.Eq(self.mass.get(h, self.field(h).diff(time, self.time_orders[h])) + expr, 0)
             for h, expr in self.evolution.items()
         ]
+        evolution += [sympy.Eq(tie, 0) for tie in self.ties]
         return evolution + [sympy.Eq(self.field(h), expr) for h, expr in self.definitions.items()]
 
     def latex(self) -> str:

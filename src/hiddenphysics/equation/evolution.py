@@ -1,4 +1,4 @@
-"""From residuals that vanish to evolution equations `∂ₜ^p h + N = 0`, one for each evolving field."""
+"""From residuals that vanish to evolution equations `∂ₜ^p h + N = 0`, one for each evolving field, and ties between."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sympy.polys.matrices import DomainMatrix
 from sympy.polys.matrices.exceptions import DMNonInvertibleMatrixError
 
 from hiddenphysics.equation.budget import MAX_COUPLED, Budget
-from hiddenphysics.equation.expressions import atoms_of, field_name, multiply_out
-from hiddenphysics.equation.names import TIME, coordinate
+from hiddenphysics.equation.expressions import atoms_of, field_name, multiply_out, slopes
+from hiddenphysics.equation.names import SPACE, TIME, coordinate
 from hiddenphysics.equation.source import PlacedError
 
 
@@ -27,31 +27,50 @@ class Residual:
 
 @dataclass(frozen=True)
 class Evolution:
-    """`∂ₜ^orders[h] h + right[h] = 0`."""
+    """`∂ₜ^orders[h] h + right[h] = 0`, or `mass[h] + right[h] = 0` where time derivatives stand under an operator.
+
+    Attributes
+    ----------
+    right, orders
+        N and the order in time of every evolving field.
+    mass
+        Field -> the terms with time derivatives of its equation, such as `u_t - u_xxt`; only where there is more than
+        `∂ₜ^p h` alone.
+    ties
+        What vanishes without any time derivative, linear in the fields with constant coefficients: `u_x + v_y`.
+    """
 
     right: dict[str, sympy.Expr]
     orders: dict[str, int]
+    mass: dict[str, sympy.Expr]
+    ties: tuple[sympy.Expr, ...]
 
 
 def solve_evolution(residuals: Sequence[Residual], fields: Sequence[str], budget: Budget) -> Evolution:
-    """Solve `M ḣ + rest = 0` for the highest time derivatives ḣ.
+    """Solve `M ḣ + rest = 0` for the highest time derivatives ḣ; statements without any of these are ties.
 
-    M may hold parameters, constants and coordinates; it must be invertible and free of fields.
+    M may hold parameters, constants and coordinates; it must be invertible and free of fields. Where it holds spatial
+    derivatives (`u_t - u_xxt`) it is left as it is: it is solved for each wavenumber by itself.
     """
     orders = _time_orders(residuals, fields)
     if not orders:
         at = residuals[0].at if residuals else None
         raise PlacedError(at, _no_time_derivative(fields))
-    rows = [_Row.of(residual, orders) for residual in residuals]
-    for row in rows:
-        if not row.matrix:
-            raise PlacedError(row.at, _constraint(row, fields))
+    every = [_Row.of(residual, orders) for residual in residuals]
+    rows = [row for row in every if row.names]
+    ties = tuple(_tie(row, fields) for row in every if not row.names)
     if len(rows) != len(orders):
         raise PlacedError(rows[-1].at, _mismatch(len(rows), list(orders)))
     right: dict[str, sympy.Expr] = {}
+    mass: dict[str, sympy.Expr] = {}
     for block in _blocks(rows):
-        right |= _solve(block, budget)
-    return Evolution({name: right[name] for name in orders}, orders)
+        if any(row.mixed for row in block):
+            matched = _matched(block)
+            right |= {name: budget.expanded(row.rest, row.at) for name, row in matched.items()}
+            mass |= {name: row.mass for name, row in matched.items()}
+        else:
+            right |= _solve(block, budget)
+    return Evolution({name: right[name] for name in orders}, orders, mass, ties)
 
 
 def time_order(atom: sympy.Derivative) -> int:
@@ -71,27 +90,52 @@ def _time_orders(residuals: Sequence[Residual], fields: Sequence[str]) -> dict[s
 
 @dataclass(frozen=True)
 class _Row:
-    """One equation: `Σ matrix[h] ∂ₜ^p h + rest = 0`."""
+    """One equation: `Σ matrix[h] ∂ₜ^p h + Σ mixed[atom] atom + rest = 0`; `mixed` holds atoms such as `u_xxt`."""
 
     matrix: dict[str, sympy.Expr]
+    mixed: dict[sympy.Expr, sympy.Expr]
+    dots: dict[str, sympy.Expr]
     rest: sympy.Expr
     at: int
 
     @classmethod
     def of(cls, residual: Residual, orders: dict[str, int]) -> _Row:
-        dots = {
+        atoms = {
             atom: sympy.Dummy(field_name(atom))
-            for atom in residual.expr.atoms(sympy.Derivative)
+            for atom in sorted(residual.expr.atoms(sympy.Derivative), key=sympy.default_sort_key)
             if time_order(atom) and time_order(atom) == orders[field_name(atom)]
         }
-        expr = residual.expr.xreplace(dots)
-        matrix = {}
-        for dot in dots.values():
+        expr = residual.expr.xreplace(atoms)
+        plain, mixed, dots = {}, {}, {}
+        for atom, dot in atoms.items():
             factor = multiply_out(expr.diff(dot))
-            _check_factor(dot, factor, set(dots.values()), residual.at)
-            matrix[dot.name] = factor
-        matrix = {name: matrix[name] for name in orders if matrix.get(name, 0) != 0}
-        return cls(matrix, expr.xreplace(dict.fromkeys(dots.values(), sympy.Integer(0))), residual.at)
+            _check_factor(dot, factor, set(atoms.values()), residual.at)
+            if factor == 0:
+                continue
+            if len(atom.variable_count) > 1:
+                _check_constant(atom, factor, residual.at)
+                mixed[atom] = factor
+            else:
+                plain[dot.name], dots[dot.name] = factor, atom
+        matrix = {name: plain[name] for name in orders if name in plain}
+        return cls(
+            matrix,
+            mixed,
+            dots,
+            expr.xreplace(dict.fromkeys(atoms.values(), sympy.Integer(0))),
+            residual.at,
+        )
+
+    @property
+    def names(self) -> set[str]:
+        """Fields whose highest time derivatives stand in the row."""
+        return {*self.matrix, *map(field_name, self.mixed)}
+
+    @property
+    def mass(self) -> sympy.Expr:
+        """The terms with the highest time derivatives."""
+        plain = (factor * self.dots[name] for name, factor in self.matrix.items())
+        return sympy.Add(*plain, *(factor * atom for atom, factor in self.mixed.items()))
 
 
 def _check_factor(dot: sympy.Dummy, factor: sympy.Expr, dots: set[sympy.Dummy], at: int) -> None:
@@ -102,13 +146,44 @@ def _check_factor(dot: sympy.Dummy, factor: sympy.Expr, dots: set[sympy.Dummy], 
         raise PlacedError(at, f"{shown} is multiplied by a field: divide the equation by that factor first")
 
 
+def _check_constant(atom: sympy.Derivative, factor: sympy.Expr, at: int) -> None:
+    """Refuse x*u_xxt: a time derivative under an operator is solved for wavenumber by wavenumber."""
+    if factor.free_symbols & _places():
+        name = field_name(atom)
+        raise PlacedError(
+            at,
+            f"a time derivative of {name} under spatial derivatives is multiplied by {factor}, which varies: with "
+            f"constant coefficients, as in {name}_t - c*{name}_xxt, it could be solved for wavenumber by wavenumber",
+        )
+
+
+def _places() -> set[sympy.Expr]:
+    return {coordinate(name) for name in (TIME, *SPACE)}
+
+
+def _matched(block: list[_Row]) -> dict[str, _Row]:
+    """Give every equation of a group one of the fields whose time derivatives it holds."""
+    owner: dict[str, int] = {}
+
+    def placed(index: int, tried: set[str]) -> bool:
+        for name in sorted(block[index].names - tried):
+            tried.add(name)
+            if name not in owner or placed(owner[name], tried):
+                owner[name] = index
+                return True
+        return False
+
+    if not all(placed(index, set()) for index in range(len(block))):
+        names = sorted(set().union(*(row.names for row in block)))
+        raise PlacedError(block[-1].at, _mismatch(len(block), names))
+    return {name: block[index] for name, index in owner.items()}
+
+
 def _blocks(rows: Sequence[_Row]) -> list[list[_Row]]:
     """Group equations that share time derivatives; each group is solved alone."""
     blocks: list[list[_Row]] = []
     for row in rows:
-        joined = [
-            block for block in blocks if any(other.matrix.keys() & row.matrix.keys() for other in block)
-        ]
+        joined = [block for block in blocks if any(other.names & row.names for other in block)]
         blocks = [block for block in blocks if block not in joined]
         blocks.append([*(other for block in joined for other in block), row])
     return blocks
@@ -156,16 +231,28 @@ def _no_time_derivative(fields: Sequence[str]) -> str:
     return f"no time derivative: an evolution equation is needed, add {names}, as in u_t - b*u_xx = 0"
 
 
-def _constraint(row: _Row, fields: Sequence[str]) -> str:
-    used = {field_name(atom) for atom in atoms_of(row.rest)}
-    if not used:
-        return "this statement has no field; give a known value by constants={'c': 3} instead"
-    names = [name for name in fields if name in used]
-    hint = "write it as an evolution equation, or drop it"
-    if len(names) > 1:
-        first, second = names[:2]
-        hint = f"define the fields by a potential that satisfies it: {first} = psi_y; {second} = -psi_x"
-    return f"this statement has no time derivative, it only ties {' and '.join(names)} together; {hint}"
+def _tie(row: _Row, fields: Sequence[str]) -> sympy.Expr:
+    """Return a statement without time derivatives that can be solved wavenumber by wavenumber, or say why not."""
+    by_atom = slopes(row.rest)
+    names = [name for name in fields if name in {field_name(atom) for atom in by_atom}]
+    if not names:
+        raise PlacedError(
+            row.at, "this statement has no field; give a known value by constants={'c': 3} instead"
+        )
+    what = f"this statement has no time derivative, it only ties {' and '.join(names)} together"
+    if any(atoms_of(slope) for slope in by_atom.values()):
+        why = "it is not linear in the fields"
+    elif any(slope.free_symbols & _places() for slope in by_atom.values()):
+        why = "its coefficients vary in space or time"
+    elif row.rest.xreplace(dict.fromkeys(by_atom, sympy.Integer(0))) != 0:
+        why = "it holds a term without any field"
+    else:
+        return row.rest
+    raise PlacedError(
+        row.at,
+        f"{what}, and {why}: only linear ones with constant coefficients can be solved wavenumber by wavenumber, such "
+        f"as u_x + v_y = 0 or lap(psi) = -w; solve it for {names[-1]} by hand, or write an equation for {names[-1]}_t",
+    )
 
 
 def _mismatch(equations: int, names: list[str]) -> str:

@@ -46,10 +46,12 @@ start: line? (_SEPARATOR line?)*
 ?atom: NUMBER                                              -> number
      | NAME                                                -> name
      | NAME "(" expression ("," expression)* ")"           -> call
+     | NAME "(" expression ")" SUBSCRIPT                   -> differentiated
      | "(" expression ")"
 
 NUMBER: /([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?/
 NAME: /[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*/
+SUBSCRIPT: /_[txyz]+/
 POWER.2: "**" | "^"
 TIMES: "*" | "/"
 SIGN: "+" | "-"
@@ -133,6 +135,15 @@ class _Builder:
         name, *arguments = items
         token = cast("Token", name)
         return Call(_name(token), tuple(cast("list[Node]", arguments)), _at(token))
+
+    def differentiated(self, items: list[Token | Node]) -> Node:
+        """`lap(psi)_t` is d(lap(psi), t)."""
+        *call, subscript = items
+        token = cast("Token", subscript)
+        node: Node = self.call(call)
+        for letter in str(token)[1:]:
+            node = Call("d", (node, Name(letter, _at(token))), node.at)
+        return node
 
 
 def _at(token: Token) -> int:

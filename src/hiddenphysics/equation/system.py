@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import sympy
 from sympy.core.function import AppliedUndef
 
+from hiddenphysics.equation.constraints import Constraints
 from hiddenphysics.equation.divergence_form import Flux, cheapest_fluxes
 from hiddenphysics.equation.expressions import (
     atoms_of,
@@ -78,6 +79,10 @@ class System:
         """Fields that no equation moves: a pressure, a potential."""
         return tuple(f for f in self.equation.fields if f not in self.equation.evolution)
 
+    def highest(self, name: str) -> str:
+        """Return the field of the state whose rate is the highest time derivative of an evolving field."""
+        return velocity(name, self.equation.time_orders[name] - 1)
+
     @property
     def accelerations(self) -> dict[str, sympy.Expr]:
         """Field of second order u -> N of its velocity: u_tt = −N."""
@@ -96,6 +101,17 @@ class System:
                 if name == velocity(base, m):
                     return velocity(base, m - 1)
         return name
+
+    def regressed(self, name: str) -> sympy.Expr:
+        """Return R in ∂ₜh + R = 0 with all time derivatives but ∂ₜh itself as fields: u_xxt is ∂_x² of ``u_t``."""
+        base = next((h for h in self.equation.mass if self.highest(h) == name), None)
+        if base is None:
+            return self.rates[name]
+        mass = self.equation.mass[base]
+        if self.equation.time_orders[base] > 1:
+            return self.rates[name]
+        own = field(base, self.equation.coordinates).diff(coordinate(TIME))
+        return self.rates[name] + _with_velocities(mass - own, self.equation)
 
     # ---- terms: ∂ₜ state = Σ linear + rest --------------------
 
@@ -121,7 +137,10 @@ class System:
 
     @property
     def coupled(self) -> bool:
-        """Whether the linear part mixes fields, as in Schrödinger's equation and the wave equation."""
+        """Whether the linear part mixes fields, as in Schrödinger's equation and the wave equation.
+
+        What constraints add to that is `Constraints`' business.
+        """
         return any(
             latent != name
             for name, operator in zip(self.state, self.linear, strict=True)
@@ -153,12 +172,18 @@ class System:
 
     # ---- constraints: what fields without motion are --------------------
 
+    @cached_property
+    def constraints(self) -> Constraints:
+        """What ties the fields without a time derivative; whether it can be solved is not yet asked."""
+        return Constraints.of(self)
+
     def latents(self, measured: Collection[str]) -> dict[str, Operator[sympy.Expr]]:
         """Return every unknown field as the operator on latents that it is: itself, or its definition by potentials.
 
         Fields that are measured and neither move nor are defined are no unknowns: they only enter as coefficients.
         """
         self._check_orders()
+        self._check_one_step()
         defined = self.equation.definitions
         given = {f for f in measured if f not in self.rates and f not in defined}
         unknown = [f for f in dict.fromkeys((*self.equation.fields, *self.rates)) if f not in given]
@@ -190,6 +215,20 @@ class System:
             raise ModelError(
                 f"The equation is of order {self.equation.time_orders[higher[0]]} in time in {higher[0]}; orders one "
                 f"and two are known. Write it with a velocity of its own: {higher[0]}_t = w; …"
+            )
+
+    def _check_one_step(self) -> None:
+        """Refuse what a step of one gap cannot be made of: it knows potentials, and plain time derivatives."""
+        if self.equation.ties:
+            raise ModelError(
+                f"{self.constraints.shown[0]} has no time derivative; the models of one gap take no such statement. "
+                "Define fields by a potential that satisfies it, as in u = psi_y; v = -psi_x, or use model='flow'."
+            )
+        if self.equation.mass:
+            name = next(iter(self.equation.mass))
+            raise ModelError(
+                f"A time derivative of {name} stands under spatial derivatives; the models of one gap take {name}_t "
+                "alone. Use model='flow'."
             )
 
     def _check_definitions(self, operators: dict[str, Operator[sympy.Expr]]) -> None:

@@ -110,7 +110,7 @@ def first_guess(equation: Equation, source: Source) -> Guess:
     def tried(orders: dict[str, float]) -> Iterator[_Tried]:
         """Solve with given orders of differentiation, once for every covariance of hidden fields."""
         chosen = {equation.parameter(p): value for p, value in orders.items()}
-        rates = {f: system.rates[f].subs(chosen) for f in increments}
+        rates = {f: system.regressed(f).subs(chosen) for f in increments}
         numbers = _numbers(source, rates, equation.coordinates)
         sought = [p for p in parameters if p not in orders]
         rows = Rows.of(rates, increments, numbers, sought, every=bool(orders))

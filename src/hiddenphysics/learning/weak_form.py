@@ -61,6 +61,8 @@ class WeakForm:
         """
         axes = tuple(coordinate(name) for name in (TIME, *equation.coordinates))
         unknown = {parameter(name) for name in equation.parameters}
+        if equation.mass:
+            return None
         numbers: dict[Integrand, int] = {}
         equations = []
         for name, rate in equation.evolution.items():

@@ -73,6 +73,10 @@ class Model(ABC):
         A model that can be asked may still refuse the data when it learns, with an error that says why.
         """
 
+    def hesitates(self, question: Question) -> str | None:
+        """Return a sentence where the model applies, and `auto` should still ask the next one; None otherwise."""
+        return None
+
     @abstractmethod
     def learn(self, question: Question, say: Progress) -> Fit:
         """Learn the unknowns of a question that the model applies to.

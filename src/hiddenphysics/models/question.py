@@ -244,9 +244,13 @@ def _check_strangers(equation: Equation, snapshots: Snapshots) -> None:
 
 def _check_dimensions(equation: Equation, snapshots: Snapshots) -> None:
     """Refuse data with a coordinate along which an equation with spatial derivatives never looks."""
-    atoms = set().union(
-        *(atoms_of(e) for e in (*equation.evolution.values(), *equation.definitions.values()))
+    exprs = (
+        *equation.evolution.values(),
+        *equation.definitions.values(),
+        *equation.mass.values(),
+        *equation.ties,
     )
+    atoms = set().union(*map(atoms_of, exprs))
     if any(isinstance(atom, FractionalLaplacian) for atom in atoms):
         return
     along = {str(v) for a in atoms if isinstance(a, sympy.Derivative) for v, _ in a.variable_count}

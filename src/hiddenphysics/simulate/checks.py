@@ -5,12 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hiddenphysics.equation import MAX_ORDER, Equation, Fractional, atoms_of, evaluate, field_name, parameter
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.spectral import Motion
+
+NEARLY = 1e-6
+"""Part of its size by which an initial state may miss the constraints: files in single precision do."""
 
 ROUNDING = float(np.finfo(float).eps)
 
@@ -55,6 +60,28 @@ def check_orders(equation: Equation, values: Mapping[str, float]) -> None:
                 f"The order {atom.order} of a fractional operator on {field_name(atom)} is {order:g} with these "
                 f"parameters; a derivative has an order from 0 to {MAX_ORDER}."
             )
+
+
+def check_allowed(
+    motion: Motion, values: dict[str, float], state: NDArray[np.float64], tolerance: float
+) -> NDArray[np.float64]:
+    """Return the initial state as the constraints allow it; refuse one that is further away than the tolerance.
+
+    What is cut off is the rounding of a state that was computed somewhere else.
+    """
+    if motion.equation.system.constraints.trivial:
+        return state
+    grid = motion.grid
+    kept = jax.jit(lambda z: grid.to_fields(motion.allowed(grid.to_modes(z), values)))
+    own, allowed = np.asarray(grid.to_fields(grid.to_modes(jnp.asarray(state)))), np.asarray(kept(state))
+    apart, size = np.abs(allowed - own).max(), max(np.abs(own).max(), 1e-300)
+    if apart > max(tolerance, NEARLY) * size:
+        raise DataError(
+            f"The initial state does not satisfy {'; '.join(motion.equation.system.constraints.shown)}: the nearest "
+            f"one that does differs by {apart / size:.2g} of its size. Give one that does, as the derivatives of a "
+            "potential do (u = psi_y, v = -psi_x)."
+        )
+    return allowed
 
 
 def check_tolerance(tolerance: float) -> None:

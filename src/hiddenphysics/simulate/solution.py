@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.simulate.checks import (
+    check_allowed,
     check_orders,
     check_tolerance,
     check_well_posed,
@@ -53,7 +56,8 @@ def simulate(
         PDE text or `Equation`; see `Motion.of` for what can be moved.
     initial
         Field -> values at the grid's points, or a function of the coordinates that gives them. A complex
-        field `h` may be given as one. An equation of second order in time needs `u` and `u_t`.
+        field `h` may be given as one. An equation of second order in time needs `u` and `u_t`. Fields without a
+        time derivative, such as a pressure, follow from these.
     box
         Coordinate -> (low, high), where low and high are the same point; (low, high) for one coordinate.
     times
@@ -74,8 +78,8 @@ def simulate(
     Returns
     -------
     xarray.Dataset
-        The equation's fields over (t, x, …), complex ones as `h_re` and `h_im`; the parameters are an
-        attribute, as JSON.
+        The equation's fields over (t, x, …), complex ones as `h_re` and `h_im`, those without a time derivative
+        among them (a pressure with mean 0); the parameters are an attribute, as JSON.
 
     Raises
     ------
@@ -94,7 +98,7 @@ def simulate(
     values = checked_parameters(motion.equation.parameters, parameters or {})
     check_orders(motion.equation, values)
     check_tolerance(tolerance)
-    state = _initial_state(motion, initial)
+    state = check_allowed(motion, values, _initial_state(motion, initial), tolerance)
     check_well_posed(motion, values, float(moments[-1] - moments[0]), tolerance)
     segments = []
     for segment in march(motion, state, values, moments, tolerance):
@@ -151,6 +155,9 @@ def _dataset(
         for row, name in enumerate(motion.state)
         if name in motion.equation.fields
     }
+    if motion.idle_fields:
+        idle = np.stack([_idle(motion, segment, values) for segment in segments], axis=1)
+        fields |= {name: (("t", *coordinates), idle[row]) for row, name in enumerate(motion.idle_fields)}
     attributes: dict[str, Any] = {
         "equation": motion.equation.text,
         "parameters": json.dumps(values),
@@ -159,6 +166,16 @@ def _dataset(
         "spectral_tail": spectral_tail(motion, solution),
     }
     return xr.Dataset(fields, {"t": [segment.t for segment in segments], **axes}, attributes)
+
+
+@partial(jax.jit, static_argnums=0)
+def _idle_fields(motion: Motion, fields: Any, values: dict[str, Any], t: Any) -> jax.Array:
+    return motion.grid.to_fields(motion.idle(motion.grid.to_modes(fields), values, t))
+
+
+def _idle(motion: Motion, segment: Segment, values: Mapping[str, float]) -> NDArray[np.float64]:
+    """Return the fields without a time derivative at an output time, in the order of `Motion.idle_fields`."""
+    return np.asarray(_idle_fields(motion, segment.fields, dict(values), segment.t))
 
 
 def spectral_tail(motion: Motion, solution: NDArray[np.float64]) -> float:

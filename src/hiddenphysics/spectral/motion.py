@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from math import prod
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -17,7 +17,6 @@ from hiddenphysics.equation import (
     TIME,
     Equation,
     Flux,
-    System,
     coordinate,
     derivative_symbol,
     evaluate,
@@ -28,8 +27,24 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.operators import Symbol
 from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes, TracedGrid
 from hiddenphysics.spectral.integrator import KROGSTAD, Integrator, act
+from hiddenphysics.spectral.projection import (
+    LEFT,
+    MATRICES,
+    Projection,
+    kind_of_linear_part,
+    product,
+    projection,
+    total_linear,
+)
 
 Parameters = Mapping[str, Any]
+
+
+class Constrained(NamedTuple):
+    """What a step needs under constraints: the integrator's weights, and the projection."""
+
+    weights: Any
+    through: Projection
 
 
 @dataclass(frozen=True)
@@ -40,6 +55,10 @@ class Motion:
     others, with products at the points of a finer grid so that they do not alias, and is integrated with
     order four. All methods are pure functions of arrays: they can be jitted, mapped, and differentiated in
     modes and parameters, forwards and backwards.
+
+    Statements without a time derivative hold for every wavenumber (`Projection`): the state keeps u_x + v_y = 0 by the
+    gradient of a pressure that is found from the rest, fields such as a stream function are solved for when needed, and
+    so are rates under an operator, u_t − u_xxt.
 
     Made by `Motion.of`. Hashed by value, so it can be a static argument.
 
@@ -81,8 +100,8 @@ class Motion:
         Parameters
         ----------
         equation
-            Every field needs a time derivative. Of second order in time, `u_tt + … = 0`, it is moved as the
-            system of `u` and `u_t`.
+            Of second order in time, `u_tt + … = 0`, it is moved as the system of `u` and `u_t`. Fields without a
+            time derivative need statements that determine them, linear with constant coefficients.
         box
             Coordinate -> (low, high); with one coordinate (low, high) alone. Its names are the coordinates
             of an equation given as text.
@@ -96,15 +115,16 @@ class Motion:
         if isinstance(equation, str):
             named = tuple(box) if isinstance(box, Mapping) else None
             equation = Equation.parse(equation, coordinates=named)
-        _check_evolves(equation.system)
+        if not equation.system.constraints.trivial:
+            equation.system.constraints.check()
         grid = Grid(_box(equation.coordinates, box), _shape(equation.coordinates, shape))
-        return cls(equation, grid, equation.system.coupled or bool(coupled), integrator)
+        return cls(equation, grid, _couples(equation) or bool(coupled), integrator)
 
     @classmethod
     def over(cls, equation: Equation, shape: tuple[int, ...], ends: Any) -> Motion:
         """Return the motion on a box whose ends (D, 2) may be traced."""
         box = tuple((end[0], end[1]) for end in ends)
-        motion = cls(equation, TracedGrid(box, shape), equation.system.coupled)
+        motion = cls(equation, TracedGrid(box, shape), _couples(equation))
         _ = motion._finer  # made here, not inside a loop over steps, which it would not outlive
         return motion
 
@@ -119,23 +139,63 @@ class Motion:
 
     # ---- the right-hand side --------------------
 
-    def symbol(self, parameters: Parameters) -> jax.Array:
-        """L(k; λ), of shape (F, *modes), or (F, F, *modes) where `coupled`."""
-        numbers = self._numbers(parameters)
-        count = len(self.state)
-        total = jnp.zeros((count, count, *self.grid.modes_shape), complex)
-        for row, operator in enumerate(self.equation.system.linear):
-            for name, symbol, coefficient in operator:
-                factor = evaluate(coefficient, numbers, jnp)
-                values = factor * self._wave_factor(symbol, numbers)
-                total = total.at[row, self.state.index(name)].add(values)
+    def projection(self, parameters: Parameters) -> Projection | None:
+        """Return what constraints do at the grid's wavenumbers; None where every field evolves by itself."""
+        constraints = self.equation.system.constraints
+        if constraints.trivial:
+            return None
+        return projection(
+            constraints, self.grid.wavenumbers, self._numbers(parameters), self.grid.modes_shape
+        )
+
+    def symbol(self, parameters: Parameters, through: Projection | None = None) -> jax.Array:
+        """L(k; λ), of shape (F, *modes), or (F, F, *modes) where `coupled`.
+
+        `through` is what `projection` returns, where it is known already.
+        """
+        through = self.projection(parameters) if through is None else through
+        numbers, shape = self._numbers(parameters), self.grid.modes_shape
+        constraints = self.equation.system.constraints
+        total = total_linear(constraints, self.grid.wavenumbers, numbers, through, shape)
+        if through is not None and (self.coupled or kind_of_linear_part(self.equation) != LEFT):
+            total = product(through.rates, total)
         if self.coupled:
             return total
-        rows = jnp.arange(count)
+        rows = jnp.arange(len(self.state))
         return total[rows, rows]
 
-    def rest(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
-        """R(û, t; λ): nonlinear terms, variable coefficients, forcing.
+    def rest(
+        self, modes: Modes, parameters: Parameters, t: Any = 0.0, through: Projection | None = None
+    ) -> Modes:
+        """R(û, t; λ): nonlinear terms, variable coefficients, forcing; what constraints let through of them."""
+        through = self.projection(parameters) if through is None else through
+        right = self._right(modes, parameters, t, through)
+        return right if through is None else act(through.rates, right)
+
+    def idle(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
+        """Modes of the fields without a time derivative, in the order of `idle_fields`."""
+        through = self.projection(parameters)
+        if through is None:
+            return modes[:0]
+        numbers, shape = self._numbers(parameters), self.grid.modes_shape
+        constraints = self.equation.system.constraints
+        linear = total_linear(constraints, self.grid.wavenumbers, numbers, through, shape)
+        right = act(linear, modes) + self._right(modes, parameters, t, through)
+        return jnp.concatenate([act(through.slaved, modes), act(through.multipliers, right)]) * self.grid.kept
+
+    @property
+    def idle_fields(self) -> tuple[str, ...]:
+        """Names of the fields without a time derivative: those that ties tell from the state, then multipliers."""
+        constraints = self.equation.system.constraints
+        return (*constraints.slaved, *constraints.multipliers)
+
+    def allowed(self, modes: Modes, parameters: Parameters) -> Modes:
+        """Return the nearest state that satisfies the constraints."""
+        through = self.projection(parameters)
+        return modes if through is None else act(through.allowed, modes)
+
+    def _right(self, modes: Modes, parameters: Parameters, t: Any, through: Projection | None) -> Modes:
+        """−N without its linear part, before constraints.
 
         Computed as Σ c ∂^α inside: products at the points of the finer grid, derivatives in front of them by their
         modes, of which only those of the grid are needed.
@@ -144,7 +204,8 @@ class Motion:
         insides = list(dict.fromkeys(flux.inside for row in fluxes for flux in row))
         if not insides:
             return jnp.zeros_like(modes)
-        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, parameters)
+        slaved = None if through is None else act(through.slaved, modes)
+        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, slaved, parameters)
         values = [jnp.broadcast_to(evaluate(inside, numbers, jnp), self._finer.shape) for inside in insides]
         sums = dict(zip(insides, self.grid.sums(jnp.stack(values), self._finer), strict=True))
         kept = self.grid.kept / prod(self._finer.shape)
@@ -157,7 +218,8 @@ class Motion:
 
     def rate(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> Modes:
         """∂ₜû."""
-        return act(self.symbol(parameters), modes) + self.rest(modes, parameters, t)
+        through = self.projection(parameters)
+        return act(self.symbol(parameters, through), modes) + self.rest(modes, parameters, t, through)
 
     # ---- motion --------------------
 
@@ -167,14 +229,21 @@ class Motion:
         No wave grows faster than `most`, where that is given and L does not mix fields: parameters of an ill-posed
         equation then stay finite on the way.
         """
-        symbol = self.symbol(parameters)
+        through = self.projection(parameters)
+        symbol = self.symbol(parameters, through)
         if most is not None and not self.coupled:
             symbol = jnp.minimum(symbol.real, most) + 1j * symbol.imag
-        return self.integrator.weights(symbol, jnp.asarray(dt), coupled=self.coupled)
+        weights = self.integrator.weights(symbol, jnp.asarray(dt), coupled=self.coupled)
+        return weights if through is None else Constrained(weights, through)
 
     def step(self, modes: Modes, parameters: Parameters, by: Any, t: Any = 0.0) -> Modes:
         """One step of the length that the weights were made for."""
-        return self.integrator.step(modes, jnp.asarray(t), by, lambda now, at: self.rest(now, parameters, at))
+        through = None
+        if isinstance(by, Constrained):
+            by, through = by
+        return self.integrator.step(
+            modes, jnp.asarray(t), by, lambda now, at: self.rest(now, parameters, at, through)
+        )
 
     @partial(jax.jit, static_argnames=("self", "steps"))
     def run(self, modes: Modes, parameters: Parameters, duration: Any, steps: int, start: Any = 0.0) -> Modes:
@@ -208,14 +277,20 @@ class Motion:
         points = dict(zip(self.equation.coordinates, self._finer.points(), strict=True))
         return {coordinate(TIME): t} | {coordinate(name): x for name, x in points.items()}
 
-    def _values(self, modes: Modes, parameters: Parameters) -> dict[sympy.Expr, jax.Array]:
+    def _values(
+        self, modes: Modes, slaved: Modes | None, parameters: Parameters
+    ) -> dict[sympy.Expr, jax.Array]:
         """Fields and derivatives in R at the points of the finer grid."""
         atoms = self.equation.system.flux_atoms
         if not atoms:
             return {}
         numbers = self._numbers(parameters)
+        names, every = self.state, modes
+        if slaved is not None:
+            names = (*names, *self.equation.system.constraints.slaved)
+            every = jnp.concatenate([modes, slaved])
         rows = [
-            modes[self.state.index(field_name(atom))]
+            every[names.index(field_name(atom))]
             * self._wave_factor(derivative_symbol(atom, self.equation.coordinates), numbers)
             for atom in atoms
         ]
@@ -232,14 +307,11 @@ class Motion:
         return known.at(self.grid.wavenumbers, jnp)
 
 
-def _check_evolves(system: System) -> None:
-    """Refuse fields that no equation moves: pressure, potentials."""
-    if system.idle:
-        raise ModelError(
-            f"The equation gives no time derivative of {', '.join(system.idle)}; the spectral simulator moves every "
-            f"field forward in time. Eliminate {', '.join(system.idle)} first, or write an equation for "
-            f"{system.idle[0]}_t."
-        )
+def _couples(equation: Equation) -> bool:
+    """Whether L is matrices: where it mixes fields, or the constraints do."""
+    if equation.system.constraints.trivial:
+        return equation.system.coupled
+    return kind_of_linear_part(equation) == MATRICES
 
 
 def _box(coordinates: Sequence[str], box: Mapping[str, Sequence[float]] | Sequence[float]) -> Box:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hiddenphysics.equation import velocity
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
 from hiddenphysics.models.flow.domain import Domain, domain_of
@@ -147,13 +148,24 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
         own = modes[:, windows.state.index(name)]
         return np.ravel(seen_through(waves, features.grid, own, symbol, np))
 
+    told = [name for row, name in enumerate(windows.state) if row not in windows.hidden]
+    moving = {velocity(name): name for name, order in windows.equation.time_orders.items() if order == 1}
+
+    def values(name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
+        """Return values of a field of the state, or of its rate; a pressure is not told by the data."""
+        if name in told:
+            return np.stack([seen(middle, name, symbol) for symbol in symbols])
+        if moving.get(name) in told:
+            return np.stack([seen(rates, moving[name], symbol) for symbol in symbols])
+        return None
+
     halfway = 0.5 * (windows.times[window, stop + 1] + windows.times[window, stop])
     return Source(
         np.tile(places, (len(window), 1)),
         np.repeat(halfway, len(places)),
         domain.shortest,
-        lambda name: seen(rates, name, None),
-        lambda name, symbols: np.stack([seen(middle, name, symbol) for symbol in symbols]),
+        lambda name: seen(rates, name, None) if name in told else None,
+        values,
         quick=True,
     )
 
@@ -179,7 +191,10 @@ def widened(start: Beginning) -> Beginning | None:
 
 
 def states_of(windows: Windows, smoothed: list[Smoothed], features: Features) -> np.ndarray:
-    """Smoothed states (W, T, F, K) of all fields at all stops; time derivatives without data by differences."""
+    """Smoothed states (W, T, F, K) of all fields at all stops; time derivatives without data by differences.
+
+    Hidden fields are 0: they are found in the rounds.
+    """
     every = np.zeros((*windows.times.shape, len(windows.state), features.count))
     for row, field in enumerate(windows.measured):
         every[:, :, field] = states(windows, row, smoothed[row], features)
@@ -202,13 +217,15 @@ def _time_derivative(values: np.ndarray, times: np.ndarray) -> np.ndarray:
 
 def _rates(windows: Windows) -> dict[int, int]:
     """Fields of the state without data, `u_t`, and the rows of those whose time derivatives they are, `u`."""
-    absent = [row for row in range(len(windows.state)) if row not in windows.measured]
+    known = (*windows.measured, *windows.hidden)
+    absent = [row for row in range(len(windows.state)) if row not in known]
     return {row: windows.state.index(windows.equation.system.source(windows.state[row])) for row in absent}
 
 
 def _root(windows: Windows, row: int) -> int:
+    """Return the row of the measured field whose prior a field of the state takes first; a hidden one that of any."""
     while row not in windows.measured:
-        row = _rates(windows)[row]
+        row = windows.measured[0] if row in windows.hidden else _rates(windows)[row]
     return row
 
 

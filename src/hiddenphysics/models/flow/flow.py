@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,14 @@ import jax.numpy as jnp
 import numpy as np
 import sympy
 
-from hiddenphysics.equation import derivative_symbol, evaluate_by_name, field_name, linear_terms
+from hiddenphysics.equation import (
+    System,
+    atoms_of,
+    derivative_symbol,
+    evaluate_by_name,
+    field_name,
+    linear_terms,
+)
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
@@ -49,23 +56,36 @@ class FlowModel(Model):
             and not set(system.velocities) <= set(measured)
         ):
             return "Of second order in time, the equation needs three snapshots, or the velocity beside."
-        if equation.definitions:
-            named = ", ".join(equation.definitions)
-            return f"{named} is defined by a potential, and the flow model moves fields, not potentials."
-        if system.idle:
-            named = ", ".join(system.idle)
-            return f"The equation gives no time derivative of {named}, so there is nothing to integrate."
+        if not system.constraints.trivial:
+            try:
+                system.constraints.check()
+            except ModelError as refused:
+                return str(refused)
+            given = [name for name in system.idle if name in measured]
+            if given:
+                return (
+                    f"{given[0]} has data and no time derivative: the flow model sees the fields that evolve."
+                )
         if len(equation.coordinates) > MOST_DIMENSIONS:
             return (
                 f"There are {len(equation.coordinates)} coordinates; the flow model's boxes have at most two."
             )
         if not set(measured) & set(equation.evolution):
             return f"None of the fields {', '.join(equation.evolution)} has data."
-        hidden = [name for name in equation.evolution if name not in measured]
-        if hidden:
+        lonely = [name for name in equation.evolution if name not in _told(system, measured)]
+        if lonely:
             return (
-                f"{', '.join(hidden)} has no data, and a whole hidden field cannot be started from nothing."
+                f"Nothing determines {', '.join(lonely)}: it has no data, and does not enter the equations of fields "
+                "that have."
             )
+        return None
+
+    def hesitates(self, question: Question) -> str | None:
+        """Return why potentials are left to a model of one gap, which takes them in seconds."""
+        equation = question.equation
+        if equation.definitions and not (equation.ties or equation.mass):
+            named = ", ".join(equation.definitions)
+            return f"The flow model takes minutes where potentials define {named}; model='flow' asks it all the same."
         return None
 
     def linearise(self, task: FlowTask, at: Point) -> RestrictedLikelihood:
@@ -147,6 +167,20 @@ MODELS.add("flow", FlowModel())
 # ---- at the door --------------------
 
 
+def _told(system: System, measured: Sequence[str]) -> set[str]:
+    """Return the evolving fields that have data, or enter, through others perhaps, what has."""
+    told = {name for name in system.equation.evolution if name in measured}
+    enters = {
+        name: {field_name(atom) for atom in atoms_of(rate)}
+        for name, rate in system.equation.evolution.items()
+    }
+    count = -1
+    while len(told) > count:
+        count = len(told)
+        told |= set().union(*(enters[name] for name in told)) & set(enters)
+    return told
+
+
 def _check_enough(question: Question) -> None:
     fields, coordinates = question.snapshots.fields, question.snapshots.coordinates
     numbers = [f"{f}.{c}" for f in fields for c in ("variance", *coordinates)]
@@ -183,7 +217,8 @@ def _operator(
 ) -> tuple[Operator[Any], np.ndarray]:
     """Read a linear expression in the state's fields: an operator with numbers for coefficients, and a constant."""
     equation = learned.equation
-    by_atom, constant = linear_terms(text, learned.program.state, equation.coordinates, equation.parameters)
+    fields = (*learned.program.state, *learned.idle)
+    by_atom, constant = linear_terms(text, fields, equation.coordinates, equation.parameters)
     numbers: dict[str, Any] = dict(zip(equation.parameters, learned.parameters, strict=True)) | {"t": t}
     numbers |= {name: points[:, d] for d, name in enumerate(equation.coordinates)}
 

@@ -13,7 +13,15 @@ from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
-from hiddenphysics.models.flow.path import MOST_GROWTH, Latent, Path, Program, at_the_end, moved
+from hiddenphysics.models.flow.path import (
+    MOST_GROWTH,
+    Latent,
+    Path,
+    Program,
+    at_the_end,
+    idle_fields,
+    moved,
+)
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
@@ -101,8 +109,8 @@ class LearnedFlow:
             np.zeros((len(points), len(self.parameters))),
         )
         for name, symbol, coefficient in quantity:
-            value, A, B = self._linearised(window, points, t, symbol)
-            row = self.row(name)
+            value, A, B = self._linearised(window, points, t, symbol, idle=name in self.idle)
+            row = self.idle.index(name) if name in self.idle else self.row(name)
             mean += coefficient * value[row]
             in_z += np.reshape(coefficient, (-1, 1)) * A[:, row].T
             in_p += np.reshape(coefficient, (-1, 1)) * B[:, row].T
@@ -247,6 +255,12 @@ class LearnedFlow:
             )
         return int(np.searchsorted(self.windows, t, side="right")) - 1
 
+    @property
+    def idle(self) -> tuple[str, ...]:
+        """Names of the fields without a time derivative, which follow from the state: a pressure, a potential."""
+        constraints = self.equation.system.constraints
+        return (*constraints.slaved, *constraints.multipliers)
+
     def row(self, name: str) -> int:
         """Return the number of a field of the state."""
         state = self.program.state
@@ -289,11 +303,17 @@ class LearnedFlow:
         return np.asarray(modes)[first : first + len(times)]
 
     def _linearised(
-        self, window: int, points: np.ndarray, t: float, symbol: Symbol
+        self, window: int, points: np.ndarray, t: float, symbol: Symbol, *, idle: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields."""
+        """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields.
+
+        Of those of the state, or of the idle ones.
+        """
         path, _ = self._path(window, np.array([t]))
-        fields = at_the_end(self.program, self._window_of(window), self.parameters, path)
+        latent = self._window_of(window)
+        fields = at_the_end(self.program, latent, self.parameters, path)
+        if idle:
+            fields = idle_fields(self.program, fields, latent.ends, self.parameters, t)
         known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
         value, A, B = (
             self._seen(points, np.asarray(part), known)

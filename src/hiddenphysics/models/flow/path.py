@@ -66,6 +66,22 @@ class Program:
         """Names of the F fields of the state."""
         return self.equation.system.state
 
+    @property
+    def tied(self) -> bool:
+        """Whether statements without a time derivative tie the fields of the state together."""
+        return bool(self.equation.system.constraints.ties)
+
+    def allowing(self, motion: Motion) -> Callable[[Any, Any], Any]:
+        """Return what takes modes and parameters (P,) to the nearest modes that the constraints allow.
+
+        The prior of a tied state is so what these leave of independent processes: of a velocity its part without
+        sources, and the mean.
+        """
+        if not self.tied:
+            return lambda modes, parameters: modes
+        names = self.equation.parameters
+        return lambda modes, parameters: motion.allowed(modes, dict(zip(names, parameters, strict=True)))
+
     def on(self, ends: Any) -> tuple[Motion, Features]:
         """Return the motion and the features on a box with ends (D, 2), which may be traced."""
         motion = Motion.over(self.equation, self.shape, ends)
@@ -244,9 +260,10 @@ def along(
     """
     motion, features = program.on(latent.ends)
     names = program.equation.parameters
+    allow = program.allowing(motion)
 
     def to_modes(z: jax.Array) -> jax.Array:
-        return features.to_modes(z.reshape(len(program.state), -1), latent.gauge)
+        return allow(features.to_modes(z.reshape(len(program.state), -1), latent.gauge), parameters)
 
     kick, kick_basis = _kicks(program, motion.grid, latent)
 
@@ -303,8 +320,11 @@ def along(
     if program.outside:
         later = latent.z.size - program.features
         tangents = jnp.concatenate([tangents, jnp.zeros((later, *modes.shape), modes.dtype)])
-    nothing = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
-    begin = (Along(modes, modes, tangents, nothing), carry)
+    in_parameters = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
+    if program.tied:
+        free = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
+        in_parameters = _with_slopes(lambda at: allow(free, at), parameters)[1]
+    begin = (Along(modes, modes, tangents, in_parameters), carry)
     stops = jnp.arange(path.stops.visited.size)
     return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
 
@@ -354,6 +374,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         return modes + kick(index), modes
 
     modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
+    modes = program.allowing(motion)(modes, parameters)
     legs = path.stops.fine
     return jax.lax.scan(visit, modes, (jnp.arange(legs.steps.size), legs))[1]
 
@@ -368,6 +389,27 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     )
     stops = jnp.zeros(path.stops.visited.shape)
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
+
+
+@partial(jax.jit, static_argnums=0)
+def idle_fields(
+    program: Program, fields: Along, ends: jax.Array, parameters: jax.Array, t: jax.Array
+) -> Along:
+    """Return the fields without a time derivative, such as a pressure, that go with a state; with their tangents."""
+    motion, _ = program.on(ends)
+    names = program.equation.parameters
+
+    def made(modes: jax.Array, at: jax.Array) -> jax.Array:
+        return motion.idle(modes, dict(zip(names, at, strict=True)), t)
+
+    modes, push = jax.linearize(made, fields.modes, parameters)
+    still = jnp.zeros_like(parameters)
+    return Along(
+        modes,
+        modes,
+        jax.vmap(lambda tangent: push(tangent, still))(fields.in_state),
+        jax.vmap(push)(fields.in_parameters, jnp.eye(parameters.size)),
+    )
 
 
 @together

@@ -5,7 +5,7 @@ A long recording is cut into windows, each with a latent of its own: chaos forge
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -101,6 +101,15 @@ class Windows:
     def measured(self) -> tuple[int, ...]:
         """Rows of the state that have data."""
         return tuple(row for row, f in enumerate(self.state) if f in self.windows[0].fields)
+
+    @cached_property
+    def hidden(self) -> tuple[int, ...]:
+        """Rows of the state that have no data, and are no time derivative of a field that has."""
+        return tuple(
+            row
+            for row, f in enumerate(self.state)
+            if row not in self.measured and self.equation.system.source(f) == f
+        )
 
     @property
     def names(self) -> list[str]:
@@ -210,8 +219,7 @@ def gathered(
     size = {f: max(s, NEGLIGIBLE_SIZE * largest) for f, s in size.items()}
     gaps = np.concatenate([np.diff(window.times) for window in windows])
     span = float(np.mean(gaps)) if gaps.size else 1.0
-    # A time derivative without data is about as large as its field over the time between snapshots.
-    sizes = np.array([size[f] if f in size else size[equation.system.source(f)] / span for f in state])
+    sizes = np.array([_size_of(f, equation, size, span) for f in state])
     least = [pieces.least[f] / size[f] ** 2 for f in names]
     return Windows(
         equation,
@@ -222,6 +230,18 @@ def gathered(
         float(min(least)),
         tuple(periods) if periods is not None else (None,) * len(equation.coordinates),
     )
+
+
+def _size_of(name: str, equation: Equation, sizes: Mapping[str, float], span: float) -> float:
+    """Return the size of a field of the state.
+
+    A time derivative without data is about as large as its field over the time between snapshots; a field that is all
+    hidden as large as the largest one that is not, until its variance is learned.
+    """
+    if name in sizes:
+        return sizes[name]
+    source = equation.system.source(name)
+    return max(sizes.values()) if source == name else _size_of(source, equation, sizes, span) / span
 
 
 class _Totals:

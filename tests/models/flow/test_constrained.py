@@ -1,0 +1,121 @@
+"""Constraints and hidden fields in the flow: u_xxt, a field without data, a stream without sources and its pressure."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import hiddenphysics as hp
+from hiddenphysics.equation import Equation
+from hiddenphysics.learning import Status
+from hiddenphysics.models.flow.path import Along, Latent, Path, Program, at_the_end, idle_fields
+from hiddenphysics.simulate import simulate
+from hiddenphysics.spectral import Features, Gauge, Grid, Motion
+
+NAVIER_STOKES = (
+    "u_t + a*(u*u_x + v*u_y) + p_x - b*lap(u) = 0; v_t + a*(u*v_x + v*v_y) + p_y - b*lap(v) = 0; "
+    "u_x + v_y = 0"
+)
+BBM = "u_t + u_x + b*u*u_x - c*u_xxt = 0"
+FITZHUGH_NAGUMO = "u_t - d*u_xx - u + c*u^3 + w = 0; w_t - e*(u - 0.5*w) = 0"
+
+
+def test_the_numbers_of_a_soliton_with_a_time_derivative_under_an_operator():
+    """Benjamin, Bona & Mahony's, of speed 2: 3 sech²((x − 2t)/√8) for b = c = 1."""
+    rng = np.random.default_rng(0)
+    data = []
+    for t in (0.0, 0.5):
+        x = np.sort(rng.uniform(-12, 14, 40))
+        u = 3 / np.cosh((x - 2 * t) / np.sqrt(8)) ** 2 + 1e-4 * rng.standard_normal(40)
+        data.append(hp.Snapshot(t=t, x=x, u=u))
+    result = hp.identify(BBM, data)
+    assert (result.model, result.status) == ("flow", Status.CONVERGED)
+    for name in "bc":
+        estimate = result.parameters[name]
+        assert abs(estimate.estimate - 1) < min(3 * estimate.std, 0.01)
+
+
+def test_a_field_without_data_is_found_with_the_numbers_of_its_equation():
+    """FitzHugh and Nagumo's recovery variable, against the simulator."""
+    truth = {"d": 1.0, "c": 1 / 3, "e": 0.2}
+    rng = np.random.default_rng(0)
+    times = np.linspace(0.0, 4.0, 5)
+    waves = simulate(
+        FITZHUGH_NAGUMO,
+        {
+            "u": lambda x: 1.5 * np.exp(-(((x - 20) / 4) ** 2)) - 0.8 + 0.4 * np.sin(2 * np.pi * x / 40),
+            "w": lambda x: -0.4 + 0.3 * np.cos(2 * np.pi * x / 40),
+        },
+        box=(0, 40), shape=128, times=times, parameters=truth, tolerance=1e-7,
+    )  # fmt: skip
+    x = waves.x.values
+    data = []
+    for t, u in zip(times, waves.u.values, strict=True):
+        seen = np.sort(rng.choice(np.arange(16, 112), 40, replace=False))
+        data.append(hp.Snapshot(t=t, x=x[seen], u=u[seen] + 0.005 * rng.standard_normal(40)))
+    result = hp.identify(FITZHUGH_NAGUMO, data, model="flow")
+    assert result.status is Status.CONVERGED
+    for name, value in truth.items():
+        estimate = result.parameters[name]
+        assert abs(estimate.estimate - value) < min(3 * estimate.std, 0.1 * value)
+    mean, std = result.predict("w", x[24:104:4], t=2.0)
+    assert np.all(np.abs(mean - waves.w.values[2, 24:104:4]) < 4 * std)
+    assert std.max() < 0.05
+
+
+@pytest.fixture(scope="module")
+def stream():
+    """A small state of Navier and Stokes' equations: program, latent, parameters, path."""
+    equation = Equation.parse(NAVIER_STOKES)
+    features = Features(Grid(((0.0, 2 * np.pi), (0.0, 2 * np.pi)), (8, 8)), (2, 2))
+    program = Program.of(equation, features)
+    z = np.random.default_rng(1).standard_normal(program.features)
+    latent = Latent(z, Gauge(np.ones((2, 8, 8)), None), np.array(features.grid.box))
+    path = Path.through(np.array([[0.0, 0.2]]), 0.1, 90.0).window(0)
+    return program, latent, np.array([1.0, 0.1]), path
+
+
+def test_the_state_has_no_sources_and_moves_as_the_simulator_does(stream):
+    program, latent, parameters, path = stream
+    end = at_the_end(program, latent, parameters, path)
+    motion = Motion.of(NAVIER_STOKES, {"x": (0, 2 * np.pi), "y": (0, 2 * np.pi)}, 8)
+    numbers = dict(zip("ab", parameters, strict=True))
+    features = Features(motion.grid, program.waves)
+    free = features.to_modes(jnp.asarray(latent.z).reshape(2, -1), latent.gauge)
+    begun = jax.jit(motion.allowed)(free, numbers)
+    kx, ky = motion.grid.wavenumbers
+    np.testing.assert_allclose(kx * begun[0] + ky * begun[1], 0, atol=1e-12)
+    np.testing.assert_allclose(begun[:, 0, 0], free[:, 0, 0])
+    np.testing.assert_allclose(end.modes, motion.run(begun, numbers, 0.2, 2), atol=1e-13)
+
+
+def test_the_pressure_and_its_tangents(stream):
+    program, latent, parameters, path = stream
+    pressures = [pressure_of(program, latent, at, path) for at in (parameters, *stencil(parameters))]
+    np.testing.assert_allclose(
+        pressures[0].in_parameters[0],
+        (pressures[1].modes - pressures[2].modes) / 2e-5,
+        atol=1e-7 * np.abs(pressures[0].modes).max(),
+    )
+    assert np.abs(pressures[0].in_state).max() > 0
+
+
+def pressure_of(program, latent, parameters, path) -> Along:
+    end = at_the_end(program, latent, parameters, path)
+    return idle_fields(program, end, latent.ends, parameters, 0.2)
+
+
+def stencil(parameters):
+    """The first parameter a little larger, and a little smaller."""
+    aside = np.array([1e-5, 0.0])
+    return parameters + aside, parameters - aside
+
+
+def test_a_hidden_field_that_nothing_determines_is_refused():
+    x = np.linspace(0.0, 6.0, 12)
+    pair = [hp.Snapshot(t=t, x=x, u=np.sin(x - t)) for t in (0.0, 0.1)]
+    with pytest.raises(hp.ModelError, match="Nothing determines w: it has no data, and does not enter"):
+        hp.identify("u_t + a*u_x = 0; w_t - w_xx + u = 0", pair, model="flow")
+    both = [hp.Snapshot(t=t, x=x, w=np.sin(x - t), psi=np.sin(x - t)) for t in (0.0, 0.1)]
+    with pytest.raises(hp.ModelError, match="psi has data and no time derivative"):
+        hp.identify("w_t + a*psi_x = 0; psi_xx = -w", both, model="flow")
