@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from hiddenphysics.cli.compare_command import compare
 from hiddenphysics.cli.configuration import NAME
 from hiddenphysics.cli.data_options import Columns, TimeUnit
 from hiddenphysics.cli.dataset_commands import app as datasets
@@ -38,6 +39,7 @@ app = typer.Typer(
 )
 app.add_typer(datasets, name="datasets")
 app.command()(studio)
+app.command(epilog=EXIT_CODES)(compare)
 
 
 def _print_version(asked: bool) -> None:

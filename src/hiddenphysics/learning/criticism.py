@@ -32,6 +32,9 @@ MATERIAL = 0.01
 """Structure that is smaller, in parts of what the fields change, is told and is no misfit: recordings of exact numbers
 show the last digits of whoever computed them."""
 
+MOST = 1000.0
+"""Largest of these parts that is told: fields that do not change at all would make it infinite."""
+
 FEWEST_PRODUCTS = 8
 """Products of which a sum is worth asking about."""
 
@@ -101,7 +104,7 @@ class Criticism:
     structure
         Root mean square of the structured part of the left-overs, in deviations of the noise.
     of_change
-        The same, in parts of how much the fitted fields change.
+        The same, in parts of how much the fitted fields change, 1000 at most.
     widening
         How many times its stated deviation a parameter can be off at most through what is left over: a coherent error
         with norm s, in deviations of the noise, moves no combination of parameters by more than s of its deviations.
@@ -193,7 +196,7 @@ def criticise(windows: Sequence[Sequence[LeftOver]]) -> Criticism:
         tuple(checks),
         missing if any(check.name == "terms" for check in certain) else None,
         structure,
-        structure / change if change > 0 else np.inf,
+        min(structure / change, MOST) if change > 0 else MOST,
         float(np.sqrt(1 + alike * energy)),
     )
 

@@ -34,7 +34,7 @@ CRITICISM = record(
         "checks": listing(record({"name": one_of(tuple(WORDS)), "p_value": finite, "alike": finite})),
         "missing": optional(text),
         "structure": finite,
-        "of_change": number,
+        "of_change": finite,
         "widening": finite,
     }
 )
