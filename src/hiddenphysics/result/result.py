@@ -254,7 +254,7 @@ class Result:
         lines += [f"data       {sentence}" for sentence in described(self.snapshots, self.units)]
         for name, e in self.parameters.items():
             low, high = e.interval(0.95)
-            unit = f" {self.units[name]}" if name in self.units else ""
+            unit = f" {self.units[name]}" if self.units.get(name, "1") != "1" else ""
             lines.append(f"{name:<10} {e.estimate:.6g} ± {e.std:.2g}{unit}   95 % in [{low:.6g}, {high:.6g}]")
         return "\n".join(lines)
 

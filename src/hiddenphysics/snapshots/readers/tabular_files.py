@@ -70,12 +70,10 @@ def _sheet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     import pandas as pd
 
     try:
-        # Values as they were last computed; formulas are not run.
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        # Opened here, as the library leaves a damaged one open. Values as last computed: formulas are not run.
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             tables = {sheet.title: _rows(sheet) for sheet in book.worksheets}
-        finally:
-            book.close()
     except Exception as problem:  # a damaged file makes the library fail in many ways
         raise DataError(
             f"this could not be read as an Excel file ({problem!s:.200}); save it again, or as CSV."
