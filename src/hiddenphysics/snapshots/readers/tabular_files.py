@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.loader import check_unfolded, check_whole
 from hiddenphysics.snapshots.collection import Snapshots
+from hiddenphysics.snapshots.readers.delimited_text import UNNAMED
 from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.table import from_frame
 from hiddenphysics.snapshots.sentences import names
@@ -84,6 +85,7 @@ def _sheet(path: Path) -> tuple[pd.DataFrame, list[str]]:
             "no sheet holds a table: a line of titles, such as t, x, u, and rows of numbers below it."
         )
     titles, *rows = tables[full[0]]
+    titles = (UNNAMED if titles[0] is None else titles[0], *titles[1:])
     last = max(k for k, title in enumerate(titles) if title is not None) + 1
     if any(title is None for title in titles[:last]):
         raise DataError(
