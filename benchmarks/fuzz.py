@@ -91,6 +91,32 @@ def csv() -> bytes:
     return ("t,x,u\n" + "\n".join(rows) + "\n").encode()
 
 
+def parquet() -> bytes:
+    """Return the recording as a Parquet file."""
+    import pandas as pd
+
+    return saved_bytes(lambda file: pd.read_csv(io.BytesIO(csv())).to_parquet(file))
+
+
+def spreadsheet() -> bytes:
+    """Return the recording as an Excel file."""
+    import pandas as pd
+
+    return saved_bytes(lambda file: pd.read_csv(io.BytesIO(csv())).to_excel(file, index=False))
+
+
+def hdf5() -> bytes:
+    """Return the recording as plain arrays in HDF5."""
+    import h5py
+
+    def write(file: io.BytesIO) -> None:
+        with h5py.File(file, "w") as target:
+            for name, array in wave().items():
+                target[name] = array
+
+    return saved_bytes(write)
+
+
 def mat(**options: Any) -> bytes:
     """Return the recording as MATLAB's."""
     from scipy.io import savemat
@@ -333,6 +359,10 @@ KINDS = {
     "mat 5": Kind(".mat", mat, damaged, read_data, 2.0),
     "mat 7": Kind(".mat", lambda: mat(do_compression=True), damaged, read_data, 1.0),
     "mat 7, folded": Kind(".mat", lambda: mat(do_compression=True), refolded, read_data, 1.5),
+    "parquet": Kind(".parquet", parquet, damaged, read_data, 1.0),
+    "xlsx": Kind(".xlsx", spreadsheet, damaged, read_data, 0.5),
+    "xlsx, folded": Kind(".xlsx", spreadsheet, rezipped, read_data, 0.5),
+    "hdf5": Kind(".h5", hdf5, damaged, read_data, 0.4),
     "netcdf 3": Kind(".nc", lambda: netcdf("scipy"), damaged, read_data, 1.0),
     "netcdf 4": Kind(".nc", lambda: netcdf("h5netcdf"), damaged, read_data, 0.4),
     "netcdf 4, folded": Kind(

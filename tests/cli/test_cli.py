@@ -141,6 +141,14 @@ def test_bounds_and_constants_are_words_of_the_equation(csv):
         (("--pde", HEAT, "--constant", "c"), terminal.EQUATION, "needed is NAME=NUMBER"),
         (("--pde", HEAT, "--field", "u"), terminal.DATA, "needed is NAME=COLUMN"),
         (("--pde", HEAT, "--field", "u=w"), terminal.DATA, "the data hold u"),
+        (("--pde", HEAT, "--column", "x"), terminal.DATA, "needed is NAME=COLUMN, as in --column x=position"),
+        (("--pde", HEAT, "--column", "x=x", "--column", "x=u"), terminal.DATA, "--column x= was typed twice"),
+        (
+            ("--pde", HEAT, "--column", "x=place"),
+            terminal.DATA,
+            "x is to be the column 'place', but the names found",
+        ),
+        (("--pde", HEAT, "--time-unit", "h"), terminal.DATA, "plain numbers without a unit"),
         (("--pde", HEAT, "--times", "7", "8"), terminal.DATA, "7"),
         (("--pde", HEAT, "--missing", "ignore"), terminal.USAGE, "refuse"),
         (

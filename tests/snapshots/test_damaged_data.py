@@ -66,7 +66,8 @@ def test_matlab_files_of_the_other_byte_order():
 @pytest.mark.parametrize(
     ("kind", "count"),
     [("csv", 150), ("npz", 150), ("npz, folded", 150), ("mat 4", 100), ("mat 5", 150), ("mat 7", 100),
-     ("mat 7, folded", 150), ("netcdf 3", 30), ("netcdf 4", 2), ("netcdf 4, folded", 2), ("fits", 100), ("state", 60)],
+     ("mat 7, folded", 150), ("parquet", 100), ("xlsx", 20), ("xlsx, folded", 20),
+     ("hdf5", 2), ("netcdf 3", 30), ("netcdf 4", 2), ("netcdf 4, folded", 2), ("fits", 100), ("state", 60)],
 )  # fmt: skip
 def test_damaged_files_by_the_hundred(kind, count, tmp_path):
     outcomes = [fuzz.attempt(kind, 7, number, tmp_path) for number in range(count)]

@@ -328,18 +328,26 @@ def test_a_shell_and_a_netcdf_with_dates(tmp_path: Path) -> None:
     assert {name: p["unit"] for name, p in told["parameters"].items()} == {"a": "s/h", "b": "m²/h"}
 
 
-def test_python_and_a_data_frame_with_dates() -> None:
+def test_python_and_a_data_frame_with_dates(tmp_path: Path) -> None:
     """Nobody chose a unit: six minutes are told in minutes, and a rate in 1/min is a sixtieth of that in 1/h."""
     fit = hp.identify(EQUATION, table().assign(t=dates()))
     for name, value in answer().items():
         assert fit.parameters[name].estimate == pytest.approx(value / 60, rel=1e-6)
     assert "data       t is in min since 2024-03-01 06:00:00; the span chose this unit" in str(fit)
     assert fit.summary()["units"] == {"t": "min"}
+    assert str(hp.load(fit.save(tmp_path / "fit.nc"))) == str(fit)
 
 
 def test_python_and_arrays_of_matlab(tmp_path: Path) -> None:
     mat_7_3(tmp_path / "field.mat")
     assert_the_answer(hp.identify(EQUATION, tmp_path / "field.mat").summary()["parameters"])
+
+
+def test_many_data_sets_with_other_names() -> None:
+    frame = table().assign(t=dates()).set_axis(["time", "position", "speed"], axis=1)
+    (fit,) = hp.identify_many(EQUATION, [frame], workers=1, columns={"x": "position"}, time_unit="h")
+    assert_the_answer(fit.summary()["parameters"])
+    assert fit.summary()["units"] == {"t": "h"}
 
 
 # ---- what is no table, and what is too large --------------------

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import h5py
+import hdf5storage
 import numpy as np
 import pytest
 import xarray as xr
@@ -92,6 +94,20 @@ def as_list_of_maps(folder: Path, layout: dict[str, Any]) -> dict[str, Any]:
     return {name: list(array) if array.ndim > 1 else array for name, array in maps.items()}
 
 
+def as_hdf5(folder: Path, layout: dict[str, Any]) -> Path:
+    with h5py.File(folder / "field.h5", "w") as file:
+        for name, array in layout.items():
+            file[f"run/{name}"] = array
+    return folder / "field.h5"
+
+
+def as_mat_7_3(folder: Path, layout: dict[str, Any]) -> Path:
+    """As MATLAB has it: time last, and the first axis running fastest."""
+    arrays = {name: np.moveaxis(array, 0, -1) if array.ndim > 1 else array for name, array in layout.items()}
+    hdf5storage.savemat(str(folder / "field.mat"), arrays, format="7.3", store_python_metadata=False)
+    return folder / "field.mat"
+
+
 SAVERS: list[Callable[[Path, dict[str, Any]], Any]] = [
     as_npz,
     as_compressed_npz,
@@ -100,6 +116,8 @@ SAVERS: list[Callable[[Path, dict[str, Any]], Any]] = [
     as_folder,
     as_maps,
     as_list_of_maps,
+    as_hdf5,
+    as_mat_7_3,
 ]
 
 

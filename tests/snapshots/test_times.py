@@ -155,3 +155,30 @@ def test_missing_dates(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"t is NaN or infinite in 1 rows, first in row 8"):
         read(frame)
     assert read(frame, missing="drop").times.tolist() == [0.0, 3.0]
+
+
+def test_day_and_hour_in_two_columns(tmp_path: Path) -> None:
+    """Read apart, noon of two days would be one time."""
+    text = "date,time,x,u\n" + "".join(
+        f"{d:02}.03.2024,{h}:00:00,{x},{x + d}\n" for d in (1, 2) for h in (6, 12) for x in X
+    )
+    (tmp_path / "a.csv").write_text(text)
+    found = read(tmp_path / "a.csv")
+    assert (found.times.tolist(), found.provenance.start) == ([0.0, 6.0, 24.0, 30.0], "2024-03-01 06:00:00")
+    assert "date and time together are the time." in found.notes
+    table = pd.read_csv(tmp_path / "a.csv")
+    days = pd.to_datetime(table["date"], format="%d.%m.%Y")
+    hours = pd.to_datetime(table["time"], format="%H:%M:%S").dt.time
+    pd.DataFrame({"Day": days, "Time": hours, "x": table["x"], "u": table["u"]}).to_excel(tmp_path / "a.xlsx")
+    assert read(tmp_path / "a.xlsx", columns={"u": "u"}).times.tolist() == [0.0, 6.0, 24.0, 30.0]
+    (tmp_path / "a.csv").write_text(
+        text.replace("date,", "date,made,").replace(".2024,", ".2024,2024-04-01,")
+    )
+    with pytest.raises(DataError, match=r"time holds times of day, and date and made hold dates"):
+        read(tmp_path / "a.csv")
+
+
+def test_dates_in_an_index_without_a_name() -> None:
+    dates = pd.to_datetime(np.repeat(["2024-01-01", "2024-01-04"], 4))
+    frame = pd.DataFrame({"x": np.tile(X, 2), "u": np.arange(8.0)}, index=dates)
+    assert read(frame).times.tolist() == [0.0, 3.0]

@@ -260,7 +260,7 @@ class Result:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         lines += [f"data       {sentence}" for sentence in described(self.snapshots, self.units)]
         for name, e in self.parameters.items():
-            unit = f" {self.units[name]}" if name in self.units else ""
+            unit = f" {self.units[name]}" if self.units.get(name, "1") != "1" else ""
             lines.append(f"{name:<10} {e}{unit}   95 % in {e.interval_text(0.95)}")
         return "\n".join(lines)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import warnings
@@ -21,6 +22,8 @@ MARKS = "\t;,"
 """Between columns, the surest first; where there is none of them, blanks."""
 BLANKS = r"\s+"
 COMMENTS = ("#", "%")
+UNNAMED = "Unnamed: 0"
+"""What pandas calls a first column without a title, which is how it writes the index of a frame."""
 LOOKED_AT = 200
 """Lines in which the decimal mark is looked for."""
 NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
@@ -91,7 +94,10 @@ def _layout(text: str) -> Layout:
 
 
 def _cells(line: str, separator: str) -> list[str]:
-    parts = line.split() if separator == BLANKS else line.split(separator)
+    if '"' in line and separator != BLANKS:
+        parts = next(csv.reader([line], delimiter=separator), [])
+    else:
+        parts = line.split() if separator == BLANKS else line.split(separator)
     return [part.strip().strip('"').strip() for part in parts]
 
 
@@ -100,6 +106,7 @@ def _checked(titles: list[str]) -> list[str]:
     bare = [is_number(title) for title in titles]
     if len(titles) > 2 and all(bare[1:]) and not bare[0]:
         return [titles[0] or "t", *titles[1:]]
+    titles = [titles[0] or UNNAMED, *titles[1:]]
     if len(set(titles)) < len(titles) or "" in titles:
         raise DataError(f"the first line must give every column a name of its own; it reads {names(titles)}.")
     if any(bare):

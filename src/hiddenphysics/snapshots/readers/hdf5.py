@@ -119,7 +119,10 @@ def _read(path: Path, items: dict[str, Any]) -> dict[str, Any]:
         name: item for name, item in items.items() if item.dtype.kind in "iufc" or _is_complex(item.dtype)
     }
     if is_large(item.size for item in numbers.values()):
-        return {name: StoredArray.of(Hdf5Array(path, item)) for name, item in numbers.items()}
+        return {
+            name: item if isinstance(item, np.ndarray) else StoredArray.of(Hdf5Array(path, item))
+            for name, item in numbers.items()
+        }
     return {name: _complex(np.asarray(item[()])) for name, item in numbers.items()}
 
 

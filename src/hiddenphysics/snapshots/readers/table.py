@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from hiddenphysics.errors import DataError
 from hiddenphysics.loader import cut
 from hiddenphysics.snapshots.collection import Snapshots
+from hiddenphysics.snapshots.readers import times
 from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, Named, named, snapshots_from
-from hiddenphysics.snapshots.readers.delimited_text import EXAMPLE, is_number, read_frame
-from hiddenphysics.snapshots.readers.naming import split_unit
+from hiddenphysics.snapshots.readers.delimited_text import EXAMPLE, UNNAMED, is_number, read_frame
+from hiddenphysics.snapshots.readers.naming import TIME, new_names, split_unit
 from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.sentences import names, number
 
@@ -34,8 +35,11 @@ def from_frame(frame: pd.DataFrame, request: Request, *notes: str) -> Snapshots:
     one further column for each position, whose titles are the positions.
     """
     told = _units(frame)
+    if frame.index.name is None and getattr(frame.index.dtype, "kind", "") in "mM":
+        frame = frame.rename_axis("time")
     if any(name is not None for name in frame.index.names) or _is_index_of_wide(frame):
         frame = frame.reset_index()
+    frame = _without_counter(frame, request)
     titles = [str(title) for title in frame.columns]
     if frame.empty:
         raise DataError(f"the table has the columns {names(titles)} but no rows; it needs {EXAMPLE}.")
@@ -45,9 +49,37 @@ def from_frame(frame: pd.DataFrame, request: Request, *notes: str) -> Snapshots:
         titles, units = _without_units(titles)
         if len(set(titles)) < len(titles):
             raise DataError(f"two columns have one name: {names(titles)}. Rename one of them.")
-        given = named(_columns(frame, titles), request, units | told, _numbers)
+        columns, joined = _with_whole_dates(_columns(frame, titles), request)
+        given = named(columns, request, units | told, _numbers)
+        notes = (*joined, *notes)
     given = Named(given.arrays, given.provenance.noted(*notes))
     return snapshots_from(given, request.missing, TIME_FIRST)
+
+
+def _without_counter(frame: pd.DataFrame, request: Request) -> pd.DataFrame:
+    """Leave out a first column without a title, which counts the rows; where nothing else is the time, it is that."""
+    titles = [str(title) for title in frame.columns]
+    if UNNAMED not in titles[:1] or UNNAMED in request.columns.values():
+        return frame
+    timed = "t" in request.columns or any(split_unit(title)[0].casefold() in TIME for title in titles)
+    return frame.iloc[:, 1:] if timed else frame.rename(columns={frame.columns[0]: "t"})
+
+
+def _with_whole_dates(columns: dict[str, Any], request: Request) -> tuple[dict[str, Any], list[str]]:
+    """Put dates in front of times of day, where a table has them in two columns: else two days would be one."""
+    time = next((old for old, new in new_names(columns, request.columns).items() if new in TIME), None)
+    if time is None or not times.is_clock(columns[time]):
+        return columns, []
+    days = [title for title, column in columns.items() if title != time and times.is_day(title, column)]
+    if len(days) > 1:
+        raise DataError(
+            f"{time} holds times of day, and {names(days)} hold dates. Put date and time into one column, or name the"
+            " columns to use without one of them."
+        )
+    if not days:
+        return columns, []
+    whole = times.words_of(columns[days[0]]) + " " + times.words_of(columns[time])
+    return columns | {time: whole}, [f"{days[0]} and {time} together are the time."]
 
 
 def _is_index_of_wide(frame: pd.DataFrame) -> bool:

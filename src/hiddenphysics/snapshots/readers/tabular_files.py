@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.loader import check_unfolded, check_whole
 from hiddenphysics.snapshots.collection import Snapshots
+from hiddenphysics.snapshots.readers.delimited_text import UNNAMED
 from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.table import from_frame
 from hiddenphysics.snapshots.sentences import names
@@ -70,12 +71,10 @@ def _sheet(path: Path) -> tuple[pd.DataFrame, list[str]]:
     import pandas as pd
 
     try:
-        # Values as they were last computed; formulas are not run.
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        try:
+        # Opened here, as the library leaves a damaged one open. Values as last computed: formulas are not run.
+        with path.open("rb") as file:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
             tables = {sheet.title: _rows(sheet) for sheet in book.worksheets}
-        finally:
-            book.close()
     except Exception as problem:  # a damaged file makes the library fail in many ways
         raise DataError(
             f"this could not be read as an Excel file ({problem!s:.200}); save it again, or as CSV."
@@ -86,6 +85,7 @@ def _sheet(path: Path) -> tuple[pd.DataFrame, list[str]]:
             "no sheet holds a table: a line of titles, such as t, x, u, and rows of numbers below it."
         )
     titles, *rows = tables[full[0]]
+    titles = (UNNAMED if titles[0] is None else titles[0], *titles[1:])
     last = max(k for k, title in enumerate(titles) if title is not None) + 1
     if any(title is None for title in titles[:last]):
         raise DataError(

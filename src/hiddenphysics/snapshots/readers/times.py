@@ -238,6 +238,34 @@ def from_text(title: str, column: pd.Series[Any]) -> NDArray[Any] | None:
     return dates.dt.tz_localize(None).to_numpy(dtype="datetime64[ns]")
 
 
+def words_of(column: Any) -> pd.Series[Any]:
+    """Return a column of a table as text; of dates of NumPy the day alone."""
+    import pandas as pd
+
+    words = pd.Series(column)
+    if words.dtype.kind == "M":
+        return words.dt.strftime("%Y-%m-%d").astype("string")
+    return words.astype("string").str.strip()
+
+
+def is_clock(column: Any) -> bool:
+    """Whether a column holds times of day, 23:59:59, as text."""
+    if getattr(column, "dtype", np.dtype(float)).kind in "iufcbmM":
+        return False
+    known = words_of(column).dropna()
+    return bool(known.size and known.str.fullmatch(CLOCK).all())
+
+
+def is_day(title: str, column: Any) -> bool:
+    """Whether a column holds days without a time of day."""
+    if getattr(column, "dtype", np.dtype(float)).kind in "iufcbm":
+        return False
+    known = words_of(column).dropna()
+    if not known.size or not known.str.fullmatch(r"\d{4}-\d{2}-\d{2}|\d{1,2}([./-])\d{1,2}\1\d{4}").all():
+        return False
+    return from_text(title, known) is not None
+
+
 def _iso(title: str, words: pd.Series[Any]) -> pd.Series[Any]:
     """Write dates such as 31.12.2024 with the year first; refuse them where day and month cannot be told apart."""
     parts = words.str.extract(DAY_MONTH)
