@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hiddenphysics.identification import identify, problem
     from hiddenphysics.models import Problem
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
-    from hiddenphysics.result import Result, load
+    from hiddenphysics.result import Estimate, Result, load
     from hiddenphysics.snapshots import Snapshot, Snapshots, read
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
@@ -45,7 +45,7 @@ _ROOMS = {
     "identification": ("identify", "problem"),
     "models": ("Problem",),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
-    "result": ("Result", "load"),
+    "result": ("Estimate", "Result", "load"),
     "snapshots": ("Snapshot", "Snapshots", "read"),
 }
 
@@ -55,6 +55,7 @@ __all__ = [
     "DataError",
     "Equation",
     "EquationError",
+    "Estimate",
     "Failure",
     "HiddenPhysicsError",
     "Matern",
