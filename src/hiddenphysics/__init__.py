@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from hiddenphysics.identification import identify, problem
     from hiddenphysics.models import Problem
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
-    from hiddenphysics.result import Result, load
+    from hiddenphysics.result import Estimate, Result, load
     from hiddenphysics.rival_equations import Comparison, compare
     from hiddenphysics.snapshots import Snapshot, Snapshots, read
 
@@ -46,7 +46,7 @@ _ROOMS = {
     "identification": ("identify", "problem"),
     "models": ("Problem",),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
-    "result": ("Result", "load"),
+    "result": ("Estimate", "Result", "load"),
     "rival_equations": ("Comparison", "compare"),
     "snapshots": ("Snapshot", "Snapshots", "read"),
 }
@@ -58,6 +58,7 @@ __all__ = [
     "DataError",
     "Equation",
     "EquationError",
+    "Estimate",
     "Failure",
     "HiddenPhysicsError",
     "Matern",

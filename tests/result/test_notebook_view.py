@@ -16,14 +16,14 @@ PNG = b"\x89PNG\r\n"
 
 @pytest.fixture(scope="module")
 def fit():
-    return hp.load(SAVED / "midpoint.nc")
+    return hp.load(SAVED / "flow.nc")
 
 
 def test_equation_table_verdict_and_picture(fit):
     shown = fit._repr_html_()
     assert f"$\\displaystyle {fit.latex()}$" in shown
     cells = re.findall(r"<td[^>]*>(.*?)</td>", shown)
-    assert cells[:3] == ["a", "-0.711 ± 0.071", "[-0.850, -0.571]"]
+    assert cells[:3] == ["b", "0.215 ± 0.031", "[0.153, 0.277]"]
     assert f"<b>converged</b>: {fit.explanation}" in shown
     (picture,) = re.findall(r'src="data:image/png;base64,([^"]+)"', shown)
     assert base64.b64decode(picture).startswith(PNG)
@@ -41,7 +41,8 @@ def test_what_ipython_collects(fit):
     assert sizes["image/png"]["width"] == 840
 
 
-def test_several_equations_are_one_formula(fit):
+def test_several_equations_are_one_formula():
+    fit = hp.load(SAVED / "midpoint.nc")
     two = hp.Equation.parse("u_t + a*v = 0; v_t + b*u = 0", fields=["u", "v"])
     latex = replace(fit, equation=two)._repr_latex_()
     assert latex.startswith(r"$\displaystyle \begin{gathered}u_{t} - 0.711(71)\, v = 0 \\ v_{t}")
@@ -56,7 +57,7 @@ def test_what_a_file_says_is_no_markup(fit):
 def test_without_matplotlib_the_numbers_are_shown(fit, monkeypatch):
     monkeypatch.setitem(sys.modules, "hiddenphysics.result.self_showing", None)
     shown = fit._repr_html_()
-    assert "-0.711 ± 0.071" in shown
+    assert "0.215 ± 0.031" in shown
     assert "pip install &quot;hiddenphysics[plot]&quot;" in shown
 
 

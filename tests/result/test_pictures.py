@@ -82,6 +82,14 @@ def test_the_models_image_is_its_mean(flow):
     np.testing.assert_allclose(drawn[:, 5], mean, atol=1e-5)
 
 
+def test_of_very_many_values_an_even_part_is_drawn(found):
+    x = np.linspace(0.1, 5.9, 10_001)
+    many = hp.Snapshots(hp.Snapshot(t=t, x=x, u=heat(t, x)) for t in (0.0, 0.05))
+    axes = plot_result(replace(found, snapshots=many)).axes[0]
+    drawn = next(line.get_xdata() for line in axes.lines if line.get_label() == "data")
+    assert (len(drawn), drawn[0], drawn[-1]) == (2000, x[0], x[-1])
+
+
 def test_known_deviations_are_error_bars(found):
     exact = [hp.Snapshot(s.t, s["x"], u=s["u"], u_std=np.linspace(0.1, 0.2, len(s))) for s in found.snapshots]
     axes = plot_result(replace(found, snapshots=hp.Snapshots(exact))).axes[0]

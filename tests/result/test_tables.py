@@ -49,7 +49,8 @@ def test_a_table_of_the_parameters(fit):
         assert tuple(table.loc[name]) == (e.estimate, e.std, *e.interval(0.95))
 
 
-def test_fields_as_labelled_arrays(fit):
+def test_fields_as_labelled_arrays():
+    fit = hp.load(SAVED / "flow.nc")
     data = fit.to_xarray(points=7)
     assert data["u"].dims == ("t", "x")
     t, x = float(data["t"][1]), data["x"].to_numpy()

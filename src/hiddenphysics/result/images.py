@@ -9,15 +9,17 @@ import numpy as np
 
 from hiddenphysics.errors import HiddenPhysicsError
 from hiddenphysics.result.pictures import evenly
+from hiddenphysics.snapshots import Snapshots
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hiddenphysics.result.result import Result
-    from hiddenphysics.snapshots import Snapshots
 
 MOST_TIMES, MOST_PLACES = 120, 256
 """Columns and rows of an image; what is finer is thinned evenly."""
+MOST_DOTS = 20_000
+"""Scattered values that are drawn one by one."""
 MODEL_TIMES = 60
 """Columns of the model's image beside scattered data."""
 MOST_LINES = 12
@@ -43,18 +45,18 @@ def field_images(result: Result, field: str) -> list[Image]:
     The recording, where it is known, otherwise the snapshots that were learned from.
     """
     source = result.snapshots if result.recording is None else result.recording
-    times = [source[k] for k in evenly(len(source), MOST_TIMES)]
-    limits = (min(s.span(field)[0] for s in times), max(s.span(field)[1] for s in times))
+    shown = Snapshots(source[k] for k in evenly(len(source), MOST_TIMES))
+    limits = (min(s.span(field)[0] for s in shown), max(s.span(field)[1] for s in shown))
     marked = tuple(result.snapshots.times) if len(result.snapshots) <= MOST_LINES else ()
-    if source.is_gridded:
-        t, x, values = _thinned(source, field)
+    if shown.is_gridded:
+        t, x, values = _thinned(shown, field)
         data = Image(f"{field}: the recording", t, x, values, limits, marked=marked)
         model = _model(result, field, t, x)
         if model is None:
             return [data]
         rest = values - model
     else:
-        t, x, values = (np.concatenate(part) for part in zip(*_columns(times, field), strict=True))
+        t, x, values = (np.concatenate(part) for part in zip(*_columns(shown, field), strict=True))
         data = Image(f"{field}: the data", t, x, values, limits)
         grid = np.linspace(x.min(), x.max(), MOST_PLACES)
         often = np.linspace(t.min(), t.max(), MODEL_TIMES)
@@ -84,7 +86,10 @@ def plot_image(image: Image, axes: Axes) -> Axes:
     if image.values.ndim == 2:
         drawn: Any = axes.pcolormesh(image.t, image.x, image.values.T, shading="nearest", **style)
     else:
-        drawn = axes.scatter(image.t, image.x, c=image.values, s=9, marker="s", linewidths=0, **style)
+        some = evenly(len(image.t), MOST_DOTS)
+        drawn = axes.scatter(
+            image.t[some], image.x[some], c=image.values[some], s=9, marker="s", linewidths=0, **style
+        )
     line = "white" if image.colours == "viridis" else "#555555"
     for time in image.marked:
         axes.axvline(time, color=line, linewidth=0.8)
@@ -94,14 +99,14 @@ def plot_image(image: Image, axes: Axes) -> Axes:
     return axes
 
 
-def _thinned(source: Snapshots, field: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    t, x, values = source.field_grid(field)
-    rows, columns = evenly(len(t), MOST_TIMES), evenly(len(x), MOST_PLACES)
-    return t[rows], x[columns], values[np.ix_(rows, columns)]
+def _thinned(shown: Snapshots, field: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    t, x, values = shown.field_grid(field)
+    columns = evenly(len(x), MOST_PLACES)
+    return t, x[columns], values[:, columns]
 
 
-def _columns(times: list[Any], field: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    return [(np.full(len(s), s.t), s["x"], s[field]) for s in times]
+def _columns(shown: Snapshots, field: str) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    return [(np.full(len(s), s.t), s["x"], s[field]) for s in shown]
 
 
 def _model(result: Result, field: str, times: np.ndarray, x: np.ndarray) -> np.ndarray | None:

@@ -11,7 +11,7 @@ from hiddenphysics.errors import HiddenPhysicsError, MissingExtraError
 if TYPE_CHECKING:
     from hiddenphysics.result.result import Result
 
-ROW = '<td style="text-align:left">{}</td>'
+ROW = '<td style="text-align:left;padding-right:1.5em">{}</td>'
 
 
 def latex_view(result: Result) -> str:

@@ -32,6 +32,8 @@ DENSE = 400
 """Points along x at which a posterior curve is drawn."""
 PANELS = 3
 """Snapshots that have a panel of their own; more are drawn as an image, and so many of them by themselves."""
+MOST_MARKS = 2000
+"""Values of a snapshot that are drawn in its panel; of more, an even part."""
 MOST_CROSSES = 400
 """Points that are marked in a map: more hide what they lie on."""
 
@@ -142,15 +144,14 @@ def _curve(result: Result, field: str, index: int, axes: Axes) -> None:
         x, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0, label="95 % band"
     )
     axes.plot(x, mean, color=BLUE, linewidth=1.6, label="posterior mean")
-    known = snapshot.stds.get(field)
+    some = evenly(len(snapshot), MOST_MARKS)
+    places, values, known = snapshot["x"][some], snapshot[field][some], snapshot.stds.get(field)
     if known is not None:
-        axes.errorbar(
-            snapshot["x"], snapshot[field], 2 * known, fmt="none", ecolor=ORANGE, elinewidth=0.8, alpha=0.7
-        )
+        axes.errorbar(places, values, 2 * known[some], fmt="none", ecolor=ORANGE, elinewidth=0.8, alpha=0.7)
     size = float(np.clip(45.0 / np.sqrt(len(snapshot)), 2.5, 4.5))
     axes.plot(
-        snapshot["x"],
-        snapshot[field],
+        places,
+        values,
         "x",
         color=ORANGE,
         markersize=size,
