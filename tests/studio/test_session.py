@@ -56,7 +56,7 @@ def answer(noise=0.1, status="converged"):
         "explanation": "It settled.",
         "reason": "",
         "equation": "u_t - 0.1 u_xx = 0",
-        "numbers": {"b<": ["0.1 ± 0.01", "0.08", "0.12"]},
+        "numbers": {"b<": ["0.1 ± 0.01", "[0.08, 0.12]"]},
         "noise_std": noise,
         "model": "flow",
         "evidence": 1.0,

@@ -130,11 +130,7 @@ def _described(result: Result) -> dict[str, Any]:
         "text": str(result),
         "usable": not result.status.is_bad,
         "numbers": {
-            name: [
-                f"{e.estimate:.6g} ± {e.std:.2g}",
-                f"{e.interval(0.95)[0]:.6g}",
-                f"{e.interval(0.95)[1]:.6g}",
-            ]
+            name: [f"{e.estimate:.6g} ± {e.std:.2g}", "[{:.6g}, {:.6g}]".format(*e.interval(0.95))]
             for name, e in result.parameters.items()
         },
     }
