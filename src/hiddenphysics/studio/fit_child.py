@@ -35,10 +35,12 @@ Tell = Callable[[dict[str, Any]], None]
 
 def work(connection: Connection) -> None:
     """Wait for one request, answer it, and end."""
-    signal.signal(signal.SIGINT, _between_fits)
+    before_watch = BeforeWatch()
+    signal.signal(signal.SIGINT, before_watch)
     threading.Thread(target=end_with_parent, daemon=True).start()
 
     def tell(message: dict[str, Any]) -> None:
+        before_watch.is_over = True  # whatever is told comes from under a watch, or when the fit has ended
         connection.send_bytes(json.dumps(message).encode())
 
     try:
@@ -54,8 +56,16 @@ def work(connection: Connection) -> None:
         return  # nobody listens any more
 
 
-def _between_fits(_signal: int, _frame: object) -> None:
-    """Stop nothing: there is no fit to stop. While there is one, its watch listens instead."""
+class BeforeWatch:
+    """Answers the interrupt where no watch does: before it, there is nothing to keep; after it, nothing to stop."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def __call__(self, _signal: int, _frame: object) -> None:
+        """End what comes before the watch, such as the reading of a file."""
+        if not self.is_over:
+            raise KeyboardInterrupt
 
 
 def _listen(connection: Connection) -> None:
