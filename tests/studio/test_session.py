@@ -76,6 +76,8 @@ def test_a_dropped_file_is_read_and_a_bad_one_replaces_nothing(session):
     assert session.data.name == "a.csv"
     assert session.data_sentence.startswith("a.csv")
     assert str(session.folder) not in session.data_sentence
+    session.take("..", TABLE)
+    assert ".." in session.data_sentence
     session.take("letter.docx", b"PK")
     assert "no kind of file known here" in session.data_sentence
     assert len(session.data.snapshots) == 2

@@ -48,7 +48,6 @@ def work(connection: Connection) -> None:
         from hiddenphysics.result import load_figure_class
 
         load_figure_class()
-
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()
         _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
@@ -81,6 +80,7 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
     """Fit; tell the numbers first, then each picture when it is there."""
     try:
         result = _fit(request, lambda stage: tell({"stage": stage}))
+        result.save(folder / RESULT_FILE)
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
         return
@@ -97,7 +97,6 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
             }
         )
         return
-    result.save(folder / RESULT_FILE)
     tell({"answer": _described(result)})
     for name, draw in (("fields", _draw_fields), ("residuals", _draw_residuals)):
         tell({"stage": f"drawing the {name}"})
