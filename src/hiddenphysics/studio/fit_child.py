@@ -51,6 +51,8 @@ def work(connection: Connection) -> None:
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()
         _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
+    except KeyboardInterrupt:
+        tell({"refused": STOPPED_TOO_EARLY})
     except (EOFError, OSError):
         return  # nobody listens any more
 
@@ -83,9 +85,6 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
         result.save(folder / RESULT_FILE)
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
-        return
-    except KeyboardInterrupt:
-        tell({"refused": STOPPED_TOO_EARLY})
         return
     except (
         Exception
