@@ -4,6 +4,7 @@ import json
 import multiprocessing
 import os
 import signal
+import threading
 import time
 from types import SimpleNamespace
 
@@ -56,7 +57,7 @@ def answer(noise=0.1, status="converged"):
         "explanation": "It settled.",
         "reason": "",
         "equation": "u_t - 0.1 u_xx = 0",
-        "numbers": {"b<": ["0.1 ± 0.01", "0.08", "0.12"]},
+        "numbers": {"b<": ["0.1 ± 0.01", "[0.08, 0.12]"]},
         "noise_std": noise,
         "model": "flow",
         "evidence": 1.0,
@@ -75,6 +76,8 @@ def test_a_dropped_file_is_read_and_a_bad_one_replaces_nothing(session):
     assert session.data.name == "a.csv"
     assert session.data_sentence.startswith("a.csv")
     assert str(session.folder) not in session.data_sentence
+    session.take("..", TABLE)
+    assert ".." in session.data_sentence
     session.take("letter.docx", b"PK")
     assert "no kind of file known here" in session.data_sentence
     assert len(session.data.snapshots) == 2
@@ -145,29 +148,36 @@ def test_a_killed_fit_ends_in_a_sentence_and_the_next_one_has_its_process(tmp_pa
         wait_for(lambda: session._spare is not None)
 
 
-def converse(monkeypatch, tmp_path, fit):
-    """Run the child's side here, with another fit, and a word of ours waiting for it; return all that it says."""
+def converse(monkeypatch, tmp_path, fit, *, stop_after):
+    """Run the child's side here, with another fit, and stop it after so many messages; return all that it says."""
     ours, theirs = multiprocessing.Pipe()
     monkeypatch.setattr(fit_child, "_fit", fit)
     monkeypatch.setattr(fit_child, "end_with_parent", lambda: None)
     request = FitRequest(str(tmp_path / "a.csv"), "a.csv", "u_t - b*u_xx = 0")
     ours.send_bytes(json.dumps({"request": request.plain(), "folder": str(tmp_path)}).encode())
-    ours.send_bytes(fit_child.STOP)
+    told = []
+
+    def listen():
+        while not told or not {"refused", "finished"} & set(told[-1]):
+            if len(told) == stop_after:
+                ours.send_bytes(fit_child.STOP)
+            told.append(json.loads(ours.recv_bytes()))
+        ours.send_bytes(b"end")  # of the thread that listens at the other end
+
+    thread = threading.Thread(target=listen)
+    thread.start()
     before = signal.getsignal(signal.SIGINT)
     try:
         fit_child.work(theirs)
     finally:
         signal.signal(signal.SIGINT, before)
-    told = []
-    while ours.poll():
-        told.append(json.loads(ours.recv_bytes()))
-    ours.close()
+    thread.join()
     return told
 
 
 def test_a_stop_keeps_the_best_so_far(monkeypatch, tmp_path):
     def fit(request, say):
-        with Watch(say, 30.0) as watch:
+        with Watch(say, 120.0) as watch:
             try:
                 while True:
                     watch("round 1")
@@ -179,7 +189,8 @@ def test_a_stop_keeps_the_best_so_far(monkeypatch, tmp_path):
     monkeypatch.setattr(fit_child, "_described", lambda result: {"explanation": result.reason})
     monkeypatch.setattr(fit_child, "_draw_fields", lambda result, path: path.write_bytes(b""))
     monkeypatch.setattr(fit_child, "_draw_residuals", lambda result, path: 1 / 0)
-    told = converse(monkeypatch, tmp_path, fit)
+    told = converse(monkeypatch, tmp_path, fit, stop_after=1)
+    assert told[0] == {"stage": "round 1 (0 s)"}
     assert {"answer": {"explanation": "Interrupted."}} in told
     assert {"picture": "fields"} in told
     assert any("could not be drawn (ZeroDivisionError" in m.get("no_picture", "") for m in told)
@@ -188,14 +199,27 @@ def test_a_stop_keeps_the_best_so_far(monkeypatch, tmp_path):
 
 
 def test_a_stop_before_a_first_estimate_and_an_error_are_sentences(monkeypatch, tmp_path):
-    def too_early(request, say):
-        raise KeyboardInterrupt
+    def reads(request, say):
+        while True:
+            time.sleep(0.01)
 
     def refused(request, say):
         raise DataError(f"{request.path}: no good")
 
-    assert converse(monkeypatch, tmp_path, too_early) == [{"refused": fit_child.STOPPED_TOO_EARLY}]
-    assert converse(monkeypatch, tmp_path, refused) == [{"refused": "a.csv: no good"}]
+    stopped = converse(monkeypatch, tmp_path, reads, stop_after=0)
+    assert stopped == [{"refused": fit_child.STOPPED_TOO_EARLY}]
+    assert converse(monkeypatch, tmp_path, refused, stop_after=None) == [{"refused": "a.csv: no good"}]
+
+
+def test_a_stop_that_comes_too_late_takes_nothing_away(monkeypatch, tmp_path):
+    def fit(request, say):
+        say("done")
+        return SimpleNamespace(save=lambda path: time.sleep(0.3))
+
+    monkeypatch.setattr(fit_child, "_described", lambda result: {})
+    monkeypatch.setattr(fit_child, "_draw_fields", lambda result, path: None)
+    monkeypatch.setattr(fit_child, "_draw_residuals", lambda result, path: None)
+    assert converse(monkeypatch, tmp_path, fit, stop_after=1)[-1] == {"finished": True}
 
 
 def test_two_fits_are_compared_by_what_they_leave(tmp_path):

@@ -35,10 +35,12 @@ Tell = Callable[[dict[str, Any]], None]
 
 def work(connection: Connection) -> None:
     """Wait for one request, answer it, and end."""
-    signal.signal(signal.SIGINT, _between_fits)
+    before_watch = BeforeWatch()
+    signal.signal(signal.SIGINT, before_watch)
     threading.Thread(target=end_with_parent, daemon=True).start()
 
     def tell(message: dict[str, Any]) -> None:
+        before_watch.is_over = True  # whatever is told comes from under a watch, or when the fit has ended
         connection.send_bytes(json.dumps(message).encode())
 
     try:
@@ -46,16 +48,25 @@ def work(connection: Connection) -> None:
         from hiddenphysics.result import load_figure_class
 
         load_figure_class()
-
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()
         _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
+    except KeyboardInterrupt:
+        tell({"refused": STOPPED_TOO_EARLY})
     except (EOFError, OSError):
         return  # nobody listens any more
 
 
-def _between_fits(_signal: int, _frame: object) -> None:
-    """Stop nothing: there is no fit to stop. While there is one, its watch listens instead."""
+class BeforeWatch:
+    """Answers the interrupt where no watch does: before it, there is nothing to keep; after it, nothing to stop."""
+
+    def __init__(self) -> None:
+        self.is_over = False
+
+    def __call__(self, _signal: int, _frame: object) -> None:
+        """End what comes before the watch, such as the reading of a file."""
+        if not self.is_over:
+            raise KeyboardInterrupt
 
 
 def _listen(connection: Connection) -> None:
@@ -71,11 +82,9 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
     """Fit; tell the numbers first, then each picture when it is there."""
     try:
         result = _fit(request, lambda stage: tell({"stage": stage}))
+        result.save(folder / RESULT_FILE)
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
-        return
-    except KeyboardInterrupt:
-        tell({"refused": STOPPED_TOO_EARLY})
         return
     except (
         Exception
@@ -87,7 +96,6 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
             }
         )
         return
-    result.save(folder / RESULT_FILE)
     tell({"answer": _described(result)})
     for name, draw in (("fields", _draw_fields), ("residuals", _draw_residuals)):
         tell({"stage": f"drawing the {name}"})
@@ -130,11 +138,7 @@ def _described(result: Result) -> dict[str, Any]:
         "text": str(result),
         "usable": not result.status.is_bad,
         "numbers": {
-            name: [
-                f"{e.estimate:.6g} ± {e.std:.2g}",
-                f"{e.interval(0.95)[0]:.6g}",
-                f"{e.interval(0.95)[1]:.6g}",
-            ]
+            name: [f"{e.estimate:.6g} ± {e.std:.2g}", "[{:.6g}, {:.6g}]".format(*e.interval(0.95))]
             for name, e in result.parameters.items()
         },
     }

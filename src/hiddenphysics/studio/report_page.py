@@ -28,8 +28,8 @@ def report(run: Run) -> str:
     if answer is None:
         raise ValueError("a fit without an answer has no report")
     rows = "".join(
-        f"<tr><th scope=row>{escape(name)}</th><td>{escape(value)}</td><td>{escape(low)} to {escape(high)}</td></tr>"
-        for name, (value, low, high) in answer["numbers"].items()
+        f"<tr><th scope=row>{escape(name)}</th><td>{escape(value)}</td><td>{escape(interval)}</td></tr>"
+        for name, (value, interval) in answer["numbers"].items()
     )
     pictures = "".join(
         f'<h2>{name.capitalize()}</h2><img alt="{name}" src="{address_of((run.folder / f"{name}.png").read_bytes())}">'

@@ -82,8 +82,8 @@ def show_answer(run: Run) -> None:
         sanitize=False,
     )
     rows = "".join(
-        f"<tr><th scope=row>{escape(name)}</th><td>{escape(value)}</td><td>{escape(low)} to {escape(high)}</td></tr>"
-        for name, (value, low, high) in answer["numbers"].items()
+        f"<tr><th scope=row>{escape(name)}</th><td>{escape(value)}</td><td>{escape(interval)}</td></tr>"
+        for name, (value, interval) in answer["numbers"].items()
     )
     ui.html(
         '<div class=scrolls><table class="numbers"><thead><tr><th scope=col>unknown<th scope=col>estimate'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import socket
 import tempfile
+import threading
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -83,7 +84,7 @@ def serve(file: Path | None, *, port: int, browser: bool, say: Callable[[str], N
                 "It listens on this machine alone. Ctrl-C ends it; results that were not downloaded end with it."
             )
             if browser:
-                webbrowser.open(address)
+                threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
         pages.on_startup(announce)
         pages.on_connect(opened)

@@ -137,8 +137,12 @@ class Session:
             folder = self.folder / f"dropped-{self._dropped}"
         folder.mkdir()
         path = folder / (Path(name.replace("\\", "/")).name or "dropped")
-        write_file(path, content, overwrite=False)
-        self.read(path, path.name)
+        try:
+            write_file(path, content, overwrite=False)
+        except HiddenPhysicsError as problem:
+            self.refuse_data(str(problem))
+        else:
+            self.read(path, path.name)
 
     def read(self, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> None:
         """Read a file where it lies, under the name by which its owner knows it."""
