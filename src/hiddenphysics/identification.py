@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -233,7 +234,7 @@ def _comparison(first: Result, second: Result) -> str:
     for name, one in first.parameters.items():
         two = second.parameters[name]
         distance = abs(one.estimate - two.estimate)
-        joint = np.hypot(*(each.std if np.isfinite(each.std) else 0.0 for each in (one, two)))
+        joint = math.hypot(*(each.std if np.isfinite(each.std) else 0.0 for each in (one, two)))
         if distance > FAR * joint and distance > LARGE * max(abs(one.estimate), abs(two.estimate)):
             apart.append(f"{name} {two.estimate:.4g}")
     if apart:
