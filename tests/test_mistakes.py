@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -145,19 +146,22 @@ def test_positions_that_are_words_are_refused() -> None:
         Result.of(question, "flow", fit, 1.0).predict("u", x="here", t=0.5)  # type: ignore[arg-type]
 
 
-def test_the_second_opinion_takes_the_users_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It was asked with the usual one."""
-    asked: list[object] = []
-    no = Verdict(Status.NOT_CONVERGED, "No.")
+@pytest.mark.parametrize(("second", "said"), [(3.0, "disagrees: it finds D 3."), (1.01, "agrees within")])
+def test_numbers_of_two_models_that_differ_carry_no_small_deviations(
+    monkeypatch: pytest.MonkeyPatch, second: float, said: str
+) -> None:
+    """The first did not end well: its unknown deviations allow for nothing, and those of the second prove nothing."""
 
-    def learn(self: object, question: Question, say: object) -> Fit:
-        asked.append(question.kernels)
-        return Fit({"D": 1.0, "noise.variance": 1.0}, np.eye(2), 0.0, no, 0.0, 1, None)
+    def learns(estimate: float, status: Status) -> Callable[..., Fit]:
+        values, verdict = {"D": estimate, "noise.variance": 1.0}, Verdict(status, "So it ended.")
+        return lambda *_: Fit(values, 1e-4 * np.eye(2), 0.0, verdict, 0.0, 1, None)
 
-    for model in ("flow", "midpoint"):
-        monkeypatch.setattr(type(MODELS[model]), "learn", learn)
-    hp.identify(HEAT, pair(), kernel=hp.Matern(4.5))
-    assert asked == [hp.Matern(4.5)] * 2
+    monkeypatch.setattr(type(MODELS["flow"]), "learn", learns(1.0, Status.NOT_CONVERGED))
+    monkeypatch.setattr(type(MODELS["midpoint"]), "learn", learns(second, Status.CONVERGED))
+    found = hp.identify(HEAT, pair())
+    assert found.status is Status.NOT_CONVERGED
+    assert (found.parameters["D"].estimate, found.parameters["D"].std) == (second, np.inf)
+    assert f"The midpoint model {said}" in found.explanation
 
 
 def test_a_kernel_without_a_name_is_named_when_it_is_saved() -> None:

@@ -11,15 +11,13 @@ import hiddenphysics as hp
 from benchmarks.zoo.lines import LINES
 from benchmarks.zoo.solver import solved
 from benchmarks.zoo.spaces import SPACES
-from benchmarks.zoo.species import Species
+from benchmarks.zoo.species import AXES, Species
 from benchmarks.zoo.systems import SYSTEMS
 from benchmarks.zoo.waves import WAVES
 
 SPECIES = (*LINES, *WAVES, *SYSTEMS, *SPACES)
 NOISES = {"clean": 0.0, "1 %": 0.01, "5 %": 0.05}
 """Standard deviation of the noise, in those of the field."""
-
-AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,6 @@ TRANSPORT = (
             {"u": wave(1.0, 0.4)}, ROUND, (0.0, 0.5)),
     Species("kawahara", "u_t + a*u*u_x + b*u_xxx - c*u_xxxxx = 0", {"a": 1.0, "b": 0.1, "c": 0.01},
             {"u": wave(1.0, 0.5, 0.2)}, ROUND, (0.0, 0.4), shape=48),
-    Species("benjamin_ono", "u_t + a*u*u_x + b*d(frac_lap(u, 1), x) = 0", {"a": 1.0, "b": 0.3},
-            {"u": wave(1.0, 0.4)}, ROUND, (0.0, 0.4)),
     Species("fractional_burgers", "u_t + a*u*u_x + b*frac_lap(u, 1.5) = 0", {"a": 1.0, "b": 0.15},
             {"u": wave(1.0, 0.4)}, ROUND, (0.0, 0.5)),
     Species("bbm", "u_t + c*u_x + a*u*u_x - u_xxt = 0", {"c": 1.0, "a": 1.0}, {"u": wave(0.5, 0.3)}, ROUND,

@@ -7,6 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hiddenphysics.equation import Equation
+
+AXES = ("x", "y", "z")
+
 Profile = Callable[..., np.ndarray]
 Rates = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
@@ -56,6 +60,11 @@ class Species:
     wrong: str = ""
     units: Mapping[str, tuple[float, float, float]] | None = None
     rates: Rates | None = None
+
+    @property
+    def equation(self) -> Equation:
+        """The equation along all coordinates of the box: lap(u) alone does not say how many there are."""
+        return Equation.parse(self.text, coordinates=AXES[: len(self.box)])
 
 
 ROUND = ((-np.pi, np.pi),)

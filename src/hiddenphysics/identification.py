@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -242,11 +243,9 @@ def _automatic(question: Question, watch: Watch) -> Result:
         return replace(first, reason="The equation's own flow; no time was left to ask another model.")
     agreement = _comparison(first, second)
     if first.status.is_bad and second.status is Status.CONVERGED:
+        why = f"Two models were asked. The {name} model ended {first.status}: {first.explanation} {agreement}"
         return replace(
-            second,
-            status=Status.NOT_CONVERGED,
-            explanation=f"Two models were asked. The {name} model ended {first.status}: {first.explanation} "
-            f"{agreement}",
+            second.doubted(Status.NOT_CONVERGED, why),
             reason=f"The {name} model did not end well; these numbers are the {other} model's, for short gaps.",
         )
     return replace(first, reason=f"The equation's own flow. {agreement}")
@@ -263,14 +262,14 @@ def _second_opinion(question: Question, model: str, watch: Watch) -> Result | No
 
 
 def _comparison(first: Result, second: Result) -> str:
-    """Say whether a second opinion agrees with the first."""
+    """Say whether a second opinion agrees with the first; deviations that are not known allow for nothing."""
     if Status.FAILED in (first.status, second.status):
         return "The two cannot be compared."
     apart = []
     for name, one in first.parameters.items():
         two = second.parameters[name]
         distance = abs(one.estimate - two.estimate)
-        joint = np.hypot(one.std, two.std)
+        joint = math.hypot(*(each.std if np.isfinite(each.std) else 0.0 for each in (one, two)))
         if distance > FAR * joint and distance > LARGE * max(abs(one.estimate), abs(two.estimate)):
             apart.append(f"{name} {two.estimate:.4g}")
     if apart:

@@ -79,20 +79,12 @@ class Result:
 
     @classmethod
     def of(cls, question: Question, model: str, fit: Fit, seconds: float) -> Result:
-        """Put together what was asked and what a model has learned.
-
-        Numbers that are not to be used carry no deviations that look as if they were.
-        """
-        covariance = fit.covariance.copy()
-        if fit.verdict.status.is_bad:
-            own = slice(0, len(question.equation.parameters))
-            covariance[own], covariance[:, own] = 0.0, 0.0
-            covariance[own, own] = np.diag(np.full(len(question.equation.parameters), np.inf))
-        return cls(
+        """Put together what was asked and what a model has learned."""
+        made = cls(
             equation=question.equation,
             snapshots=question.snapshots,
             values=fit.values,
-            covariance=covariance,
+            covariance=fit.covariance,
             evidence=fit.evidence,
             status=fit.verdict.status,
             explanation=fit.verdict.explanation,
@@ -103,6 +95,17 @@ class Result:
             learned=fit.learned,
             criticism=fit.criticism,
         )
+        if made.status.is_bad and made.status is not Status.MISFIT:  # whose deviations hold what is left over
+            return made.doubted(made.status, made.explanation)
+        return made
+
+    def doubted(self, status: Status, explanation: str) -> Result:
+        """Return the same numbers as not to be used: with deviations that do not look as if they were."""
+        own = slice(0, len(self.equation.parameters))
+        covariance = self.covariance.copy()
+        covariance[own], covariance[:, own] = 0.0, 0.0
+        covariance[own, own] = np.diag(np.full(len(self.equation.parameters), np.inf))
+        return replace(self, status=status, explanation=explanation, covariance=covariance)
 
     @property
     def problem(self) -> Problem:
