@@ -55,6 +55,8 @@ FENCE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 NUMBER = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+OUT_OF_TIME = "The time limit of "
+"""How a fit begins its explanation that a busy machine has stopped: that is no output for a page."""
 NEARLY = 2e-3
 """Numbers of another machine may differ by so much, or by one in the last digit that is printed."""
 
@@ -188,6 +190,9 @@ def check(page: str, *, long: bool, say: Callable[[str], None] = lambda _: None,
                         compare(printed, told)
                 except StaleError as found:
                     stale += 1
+                    if OUT_OF_TIME in printed:
+                        say(f"{page}: {name:.60}: out of time; try again on a machine that is less busy")
+                        continue
                     changes.append((block.place, printed))
                     if write and block.script:
                         _renew_pictures((ROOT / page).parent / block.script)

@@ -316,6 +316,17 @@ def test_the_command_finds_what_is_stale_and_renews_it(
     assert "nothing is stale" in said
 
 
+def test_a_fit_that_ran_out_of_time_is_never_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = STALE.replace("6 * 7", "'The time limit of 600 s was reached.'")
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    (tmp_path / "page.md").write_text(page)
+    assert documents.main(["page.md", "--quick", "--write"]) == 1
+    assert "out of time; try again on a machine that is less busy" in capsys.readouterr().out
+    assert (tmp_path / "page.md").read_text() == page
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [("rm -rf all", "is no command of ours"), ("hiddenphysics explain 'u_t = '", "ended with 3")],

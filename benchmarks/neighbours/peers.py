@@ -23,7 +23,8 @@ from benchmarks.neighbours.plan import METHODS, Plan, carry_out
 from benchmarks.neighbours.table import Line, best_lines, number
 from hiddenphysics.writer import write_file
 
-DATA = ("burgers", "kdv", "ks")
+DATA = {"burgers": "Burgers", "kdv": "KdV", "ks": "Kuramoto–Sivashinsky"}
+"""Problem -> its name in the table."""
 NOISE = 0.05
 NEEDS = {
     "hiddenphysics": "hiddenphysics",
@@ -44,7 +45,7 @@ BEGIN, END = "<!-- made by python -m benchmarks.neighbours.peers -->\n", "<!-- e
 """What the page has before and behind the table."""
 
 
-def run(rows: Path, say: Callable[[str], None], problems: Sequence[str] = DATA) -> None:
+def run(rows: Path, say: Callable[[str], None], problems: Sequence[str] = tuple(DATA)) -> None:
     """Make the fits that a file does not hold yet, with the programs that can be imported."""
     for method in METHODS:
         if find_spec(NEEDS[method]) is None:
@@ -58,8 +59,8 @@ def table(fits: Sequence[Fit]) -> str:
     """Return the table: a line for each program and form, two columns for each recording."""
     lines = {(line.key[2], line.key[3], line.key[0]): line for line in best_lines(fits)}
     head = ["program", "form"]
-    for name in DATA:
-        head += [f"{name}: error, %", "seconds"]
+    for title in DATA.values():
+        head += [f"{title}: error, %", "seconds"]
     rows = [head, ["---"] * len(head)]
     for method in METHODS:
         for form in ("told", "found"):
@@ -103,7 +104,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--rows", type=Path, default=ROWS, help="where fits are kept")
     parser.add_argument("--page", type=Path, default=PAGE, help="where the table goes")
-    parser.add_argument("--problems", nargs="+", choices=DATA, default=DATA)
+    parser.add_argument("--problems", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--table", action="store_true", help="make no fits")
     parser.add_argument("--again", action="store_true", help="forget the fits that are kept")
     given = parser.parse_args(words)

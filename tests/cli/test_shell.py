@@ -14,6 +14,7 @@ import typer
 from typer.testing import CliRunner
 
 import hiddenphysics as hp
+from hiddenphysics import datasets
 from hiddenphysics.cli import app, options, spread, terminal
 from hiddenphysics.cli.actions import Choice
 from hiddenphysics.errors import DataError
@@ -30,12 +31,15 @@ def call(*words):
 
 @pytest.fixture
 def here(tmp_path, monkeypatch):
-    """A folder with a saved result and a table; the fit is stood in for."""
+    """A folder with a saved result and a table; fits, and the making of data, are stood in for."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(SAVED / "flow.nc", "saved.nc")
     rows = (f"{t},{x},{np.sin(x)}\n" for t in range(5) for x in range(5))
     Path("heat.csv").write_text("t,x,u\n" + "".join(rows))
     monkeypatch.setattr("hiddenphysics.identification.identify", lambda *given, **named: hp.load("saved.nc"))
+    monkeypatch.setattr(
+        "hiddenphysics.datasets.make", lambda name, **named: datasets.entry(name) and Path(name)
+    )
     return tmp_path
 
 
@@ -52,7 +56,7 @@ COMMANDS = dict(leaves(typer.main.get_command(app)))
 
 ANSWERS = {
     ("identify",): (("heat.csv", "--pde", HEAT, "--save", "new.nc"), {"parameters", "status", "files"}),
-    ("demo",): (("--plot", "demo.png"), {"parameters", "equation", "files"}),
+    ("demo",): (("--csv", "points.csv"), {"parameters", "equation", "files"}),
     ("simulate",): (("saved.nc", "--until", "0.2", "--frames", "3", "--points", "9"), {"equation", "shape"}),
     ("explain",): ((HEAT,), {"fields", "parameters", "linear"}),
     ("datasets", "list"): (("--folder", "."), {"datasets"}),
@@ -215,6 +219,7 @@ def test_a_shell_completes(words, expected):
 
 
 def test_the_completed_names_are_the_names():
+    from hiddenphysics.datasets import names
     from hiddenphysics.identification import AUTOMATIC
     from hiddenphysics.models import MODELS
     from hiddenphysics.priors import kernel_from_text
@@ -225,6 +230,7 @@ def test_the_completed_names_are_the_names():
     for name in options.KERNELS:
         kernel_from_text(name + "4.5" if name.endswith(":") else name)
     assert choose(options.STUDIES)
+    assert tuple(names()) == options.DATASETS
     assert options.models_beginning("m") == ["midpoint"]
     assert options.kernels_beginning("sech+ma") == ["sech+matern:"]
     assert options.studies_beginning("k") == ["kdv", "ks"]

@@ -1,12 +1,12 @@
 """`hiddenphysics.toml`: options for repeated work, under the names that they have on the command line.
 
->>> quiet = true                                  # every command that has --quiet        # doctest: +SKIP
-... [identify]
-... pde = "u_t + a*u*u_x - b*u_xx = 0"
-... times = [2.0, 2.1]
-... constant = {c = 3}                            # or ["c=3"]
-... [datasets.make]
-... folder = "data"
+    quiet = true                    # every command that has --quiet
+    [identify]
+    pde = "u_t + a*u*u_x - b*u_xx = 0"
+    times = [2.0, 2.1]
+    constant = {c = 3}              # or ["c=3"]
+    [datasets.make]
+    folder = "data"
 
 What is typed on the command line wins. `force` has to be typed: no file may say that files are to be overwritten.
 """
