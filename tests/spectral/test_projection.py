@@ -61,6 +61,13 @@ def test_velocity_and_pressure_move_as_vorticity_and_stream_function_do():
     )
 
 
+def test_a_flow_without_sources_is_carried_by_few_transforms():
+    """Of ∂_x u², ∂_x uv, ∂_y uv and ∂_y v²: two fields, three products, instead of six atoms and two sums."""
+    system = Equation.parse(NAVIER_STOKES).system
+    assert {str(atom) for atom in system.flux_atoms} == {"u(t, x, y)", "v(t, x, y)"}
+    assert len({flux.inside for row in system.fluxes for flux in row}) == 3
+
+
 def bbm_soliton(t, x, speed=2.0):
     """u_t + u_x + u u_x − u_xxt = 0; Benjamin, Bona & Mahony (1972)."""
     width = 0.5 * np.sqrt((speed - 1) / speed)

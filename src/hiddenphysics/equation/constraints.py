@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import sympy
+from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.expressions import atoms_of, derivative_symbol, evaluate, field_name, slopes
 from hiddenphysics.equation.names import TIME, coordinate, field, parameter
@@ -226,6 +227,22 @@ def wave_sum(
     return sum(
         (number(c) * symbol.evaluate(number).at(wavenumbers, xp) for _, symbol, c in operator), start=0.0
     )
+
+
+def with_ties(expr: sympy.Expr, ties: Iterable[sympy.Expr]) -> sympy.Expr:
+    """Return an expression to which multiples of what vanishes are added, so that it may be a divergence.
+
+    u u_x + v u_y, where u_x + v_y vanishes, becomes 2 u u_x + v u_y + u v_y = ∂_x u² + ∂_y (u v): fewer Fourier
+    transforms, the same numbers.
+    """
+    for tie in ties:
+        for carried in sorted(expr.atoms(AppliedUndef), key=sympy.default_sort_key):
+            for atom, slope in sorted(slopes(tie).items(), key=lambda item: str(item[0])):
+                factor = expr.coeff(carried * atom)
+                if factor != 0 and not atoms_of(factor):
+                    expr = sympy.expand(expr + factor / slope * carried * tie, power_exp=False, log=False)
+                    break
+    return expr
 
 
 def rank(matrix: np.ndarray) -> int:

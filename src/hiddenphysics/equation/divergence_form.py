@@ -198,7 +198,7 @@ def cheapest_fluxes(
         return _gathered(plain, {place: front[place] for place in places}, axes)
 
     def cost(places: tuple[Place, ...]) -> int:
-        return _transforms(arranged(places))
+        return transforms(arranged(places))
 
     chosen = tuple(front)
     while chosen:
@@ -232,6 +232,7 @@ def _gathered(
     return tuple(map(tuple, rows))
 
 
-def _transforms(rows: tuple[tuple[Flux, ...], ...]) -> int:
+def transforms(rows: tuple[tuple[Flux, ...], ...]) -> int:
+    """Count the Fourier transforms that rows of fluxes take: one for every product, and for every atom in one."""
     insides = {flux.inside for fluxes in rows for flux in fluxes}
     return len(insides) + len({atom for inside in insides for atom in atoms_of(inside)})

@@ -51,14 +51,22 @@ def _roles(equation: Equation, name: str) -> Iterator[str]:
         yield "defined by potentials"
     if name in potentials:
         yield "potential"
-    if name in measured and name not in {*equation.evolution, *equation.definitions, *potentials}:
+    told = {*equation.evolution, *equation.definitions, *potentials}
+    constraints = equation.system.constraints
+    if equation.ties and name in constraints.slaved and name not in told:
+        yield "follows from the fields that evolve"
+        told.add(name)
+    if equation.ties and name in constraints.multipliers:
+        yield "keeps the constraints"
+        told.add(name)
+    if name in measured and name not in told:
         yield "given coefficient"
     for whole in equation.complex_fields:
         if name in part_names(whole):
             yield f"{'real' if name == part_names(whole)[0] else 'imaginary'} part of {whole}"
     if equation.given:
         yield "with data" if name in measured else "hidden (no data)"
-    elif name not in {*equation.evolution, *equation.definitions, *potentials}:
+    elif name not in told:
         yield "without an equation of its own"
 
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import sympy
 from sympy.core.function import AppliedUndef
 
-from hiddenphysics.equation.constraints import Constraints
-from hiddenphysics.equation.divergence_form import Flux, cheapest_fluxes
+from hiddenphysics.equation.constraints import Constraints, with_ties
+from hiddenphysics.equation.divergence_form import Flux, cheapest_fluxes, transforms
 from hiddenphysics.equation.expressions import (
     atoms_of,
     degree_in_fields,
@@ -162,7 +162,11 @@ class System:
         Up to rounding the same numbers as `rest`, where products are padded; see `cheapest_fluxes`.
         """
         axes = tuple(coordinate(name) for name in self.equation.coordinates)
-        return cheapest_fluxes(self.rest, axes, degree=int(2 * self.padding) - 1)
+        written = [self.rest]
+        if self.equation.ties:
+            written.append(tuple(with_ties(expr, self.equation.ties) for expr in self.rest))
+        forms = [cheapest_fluxes(rest, axes, degree=int(2 * self.padding) - 1) for rest in written]
+        return min(forms, key=transforms)
 
     @cached_property
     def flux_atoms(self) -> tuple[sympy.Expr, ...]:

@@ -265,7 +265,7 @@ def along(
     def to_modes(z: jax.Array) -> jax.Array:
         return allow(features.to_modes(z.reshape(len(program.state), -1), latent.gauge), parameters)
 
-    kick, kick_basis = _kicks(program, motion.grid, latent)
+    kick, kick_basis = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
 
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
@@ -329,8 +329,13 @@ def along(
     return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
 
 
-def _kicks(program: Program, grid: Grid, latent: Latent) -> tuple[Callable[[Any], Any], Any]:
-    """Return what comes from outside after a stop as modes, a function of its number, and the modes of its features."""
+def _kicks(
+    program: Program, grid: Grid, latent: Latent, allow: Callable[[Any], Any]
+) -> tuple[Callable[[Any], Any], Any]:
+    """Return what comes from outside after a stop as modes, a function of its number, and the modes of its features.
+
+    Of a push in the padding what the constraints allow: around the data the gradient of a harmonic pressure.
+    """
     if not program.outside:
         return lambda index: 0.0, None
     waves = Features(grid, program.outside)
@@ -338,7 +343,7 @@ def _kicks(program: Program, grid: Grid, latent: Latent) -> tuple[Callable[[Any]
     amplitudes = latent.z[program.features :].reshape(-1, len(program.state), waves.count)
 
     def to_modes(z: jax.Array) -> jax.Array:
-        return waves.to_modes(z.reshape(len(program.state), -1), gauge)
+        return allow(waves.to_modes(z.reshape(len(program.state), -1), gauge))
 
     basis = jax.vmap(to_modes)(jnp.eye(program.kicks))
     return lambda index: to_modes(amplitudes[index]), basis
@@ -362,7 +367,8 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
     """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
     motion, features = program.on(latent.ends)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
-    kick, _ = _kicks(program, motion.grid, latent)
+    allow = program.allowing(motion)
+    kick, _ = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
 
     def visit(modes: jax.Array, each: tuple[Any, Leg]) -> tuple[jax.Array, jax.Array]:
         index, leg = each
@@ -374,7 +380,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         return modes + kick(index), modes
 
     modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
-    modes = program.allowing(motion)(modes, parameters)
+    modes = allow(modes, parameters)
     legs = path.stops.fine
     return jax.lax.scan(visit, modes, (jnp.arange(legs.steps.size), legs))[1]
 
