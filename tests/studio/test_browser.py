@@ -88,7 +88,7 @@ def tab(chromium, studio):
     """Open the page; what it asks of other hosts, and errors of its scripts, fail the test."""
     context = chromium.new_context(viewport={"width": 1300, "height": 900}, reduced_motion="reduce")
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(PATIENCE)
     asked, errors = [], []
     page.on("request", lambda request: asked.append(request.url))
     page.on("pageerror", lambda error: errors.append(str(error)))

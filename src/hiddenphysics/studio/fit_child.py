@@ -86,15 +86,13 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
         return
-    except (
-        Exception
-    ) as problem:  # nobody's mistake but ours: the trace goes to the terminal, the page gets a sentence
+    # Nobody's mistake but ours: the trace goes to the terminal, the page gets a sentence.
+    except Exception as problem:
         traceback.print_exc(file=sys.stderr)
-        tell(
-            {
-                "refused": f"The fit failed with {type(problem).__name__}: {problem!s:.300}. This is a defect of ours."
-            }
+        sentence = (
+            f"The fit failed with {type(problem).__name__}: {problem!s:.300}. This is a defect of ours."
         )
+        tell({"refused": sentence})
         return
     tell({"answer": _described(result)})
     for name, draw in (("fields", _draw_fields), ("residuals", _draw_residuals)):
