@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -77,7 +77,6 @@ class Case:
     species: Species
     variant: str
     draw: int
-    options: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
