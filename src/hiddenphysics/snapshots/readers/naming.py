@@ -112,8 +112,3 @@ def _usual_names(free: list[str], taken: Collection[str]) -> dict[str, str]:
             usual |= {name: c for name in free if name not in usual and name == c.upper()}
     # What the user has named is not looked for again: beside his own t, a column `time` is a field like others.
     return {name: axis for name, axis in usual.items() if axis[0] not in taken}
-
-
-def time_name(present: Collection[str]) -> str | None:
-    """Return the first of the usual names of time that is there."""
-    return next((name for name in TIME if name in present), None)

@@ -83,17 +83,6 @@ def unit_named(word: str) -> str:
     return unit
 
 
-def is_time_unit(word: str) -> bool:
-    """Whether an attribute `units` makes numbers times: "hours", "days since 2024-01-01"."""
-    told = SINCE.match(word)
-    return (told[1] if told else word).strip().casefold() in UNIT_OF
-
-
-def is_dated(values: NDArray[Any]) -> bool:
-    """Whether an array holds dates or durations of NumPy."""
-    return values.dtype.kind in "mM"
-
-
 def decoded(values: NDArray[Any], unit: str, wanted: str | None) -> Times:
     """Turn times of any kind into numbers.
 
