@@ -228,7 +228,8 @@ def _automatic(question: Question, watch: Watch) -> Result:
     why_not = MODELS[name].applies(question)
     if why_not:
         return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
-    if hesitation := MODELS[name].hesitates(question):
+    hesitation = MODELS[name].hesitates(question)
+    if hesitation and not MODELS[other].applies(question):
         return replace(_answer(question, other, watch), reason=hesitation)
     first = _answer(question, name, watch)
     if first.status in (Status.CONVERGED, Status.MISFIT):  # another model has no other equation
