@@ -56,6 +56,7 @@ COMMANDS = dict(leaves(typer.main.get_command(app)))
 
 ANSWERS = {
     ("identify",): (("heat.csv", "--pde", HEAT, "--save", "new.nc"), {"parameters", "status", "files"}),
+    ("compare",): (("none.csv", "--pde", HEAT), terminal.DATA, "none.csv"),
     ("demo",): (("--csv", "points.csv"), {"parameters", "equation", "files"}),
     ("simulate",): (("saved.nc", "--until", "0.2", "--frames", "3", "--points", "9"), {"equation", "shape"}),
     ("explain",): ((HEAT,), {"fields", "parameters", "linear"}),

@@ -8,7 +8,6 @@ import threading
 import time
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from hiddenphysics.errors import DataError, EquationError
@@ -230,19 +229,3 @@ def test_two_fits_are_compared_by_what_they_leave(tmp_path):
     assert "fit 1 explains 3 times more closely" in compared(run(1, 0.1), run(2, 0.3))
     assert "do not tell the two equations apart" in compared(run(1, 0.100), run(2, 0.105))
     assert "different data" in compared(run(1, 0.1), run(2, 0.1, points=10))
-
-
-def test_residuals_are_drawn_in_units_of_the_noise():
-    from hiddenphysics.snapshots import read
-    from hiddenphysics.studio.residuals import draw_residuals
-
-    data = read({"t": np.repeat([0.0, 1.0], 3), "x": np.tile([0.0, 1.0, 2.0], 2), "u": np.arange(6.0)})
-    result = SimpleNamespace(
-        snapshots=data,
-        equation=SimpleNamespace(evolution={"u": None}),
-        predict=lambda name, x, t: (data[0]["u"] - 1.0 + 3.0 * t, np.zeros(3)),
-        noise_std=0.5,
-    )
-    figure = draw_residuals(result)
-    for axes in figure.axes:
-        assert axes.lines[-1].get_ydata().tolist() == [2.0, 2.0, 2.0]

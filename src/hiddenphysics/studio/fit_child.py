@@ -135,10 +135,7 @@ def _described(result: Result) -> dict[str, Any]:
         "latex": result.latex(),
         "text": str(result),
         "usable": not result.status.is_bad,
-        "numbers": {
-            name: [f"{e.estimate:.6g} ± {e.std:.2g}", "[{:.6g}, {:.6g}]".format(*e.interval(0.95))]
-            for name, e in result.parameters.items()
-        },
+        "numbers": {name: [str(e), e.interval_text(0.95)] for name, e in result.parameters.items()},
     }
 
 
@@ -147,7 +144,4 @@ def _draw_fields(result: Result, path: Path) -> None:
 
 
 def _draw_residuals(result: Result, path: Path) -> None:
-    from hiddenphysics.result import write_figure
-    from hiddenphysics.studio.residuals import draw_residuals
-
-    write_figure(draw_residuals(result), path, overwrite=False)
+    result.plot_residuals(path)
