@@ -56,7 +56,6 @@ COMMANDS = dict(leaves(typer.main.get_command(app)))
 
 ANSWERS = {
     ("identify",): (("heat.csv", "--pde", HEAT, "--save", "new.nc"), {"parameters", "status", "files"}),
-    ("compare",): (("none.csv", "--pde", HEAT), terminal.DATA, "none.csv"),
     ("demo",): (("--csv", "points.csv"), {"parameters", "equation", "files"}),
     ("simulate",): (("saved.nc", "--until", "0.2", "--frames", "3", "--points", "9"), {"equation", "shape"}),
     ("explain",): ((HEAT,), {"fields", "parameters", "linear"}),
@@ -79,6 +78,7 @@ def test_json_is_all_that_stdout_gets(here, name):
 
 
 MISTAKES = {
+    ("compare",): (("none.csv", "--pde", HEAT), terminal.DATA, "none.csv"),
     ("identify",): (("none.csv", "--pde", HEAT), terminal.DATA, "none.csv"),
     ("demo",): (("--plot", "demo.txt"), terminal.DATA, "Use an ending such as .png"),
     ("simulate",): (("heat.csv", "--until", "1"), terminal.DATA, "heat.csv"),

@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from hiddenphysics.errors import HiddenPhysicsError, MissingExtraError
+from hiddenphysics.learning import Status
 
 if TYPE_CHECKING:
     from hiddenphysics.result.result import Result
@@ -41,6 +42,8 @@ def _words(result: Result) -> str:
         f"{escape(result.model)} model, noise std {result.noise_std:.3g}, evidence {result.evidence:.6g}, "
         f"{result.seconds:.1f} s. {escape(result.reason)}",
     ]
+    if result.criticism is not None and result.status is not Status.MISFIT:
+        lines.insert(1, escape(result.criticism.sentence()))
     return "<br>".join(lines)
 
 

@@ -197,6 +197,9 @@ def equation_lines(result: Result) -> list[tuple[str, str]]:
     identified = result.identified().splitlines()
     labels = ["equation"] + [""] * (len(typed) - 1) + ["identified"] + [""] * len(identified)
     ending = f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"
+    if result.criticism is not None:
+        looks = f", left over looks like {result.criticism.missing}" if result.criticism.missing else ""
+        ending += f"; what is left over is noise: p = {result.criticism.p_value:.1g}{looks}"
     return list(zip(labels, [*typed, *identified, ending], strict=True))
 
 

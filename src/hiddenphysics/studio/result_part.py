@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from html import escape
 from pathlib import PurePath
+from typing import Any
 
 from nicegui import ui
 
@@ -69,6 +70,12 @@ def result_part(session: Session) -> Part:
     return Part(tick)
 
 
+def _criticism(answer: Mapping[str, Any]) -> str:
+    """Return what a test of the equation says, where the verdict has not said it."""
+    told = answer.get("criticism")
+    return "" if told is None or answer["status"] == "misfit" else str(told["sentence"])
+
+
 def show_answer(run: Run) -> None:
     """Show equation, verdict and numbers."""
     answer = run.answer
@@ -78,7 +85,8 @@ def show_answer(run: Run) -> None:
     kind = "good" if answer["status"] == "converged" else "doubtful"
     ui.html(
         f'<p class="verdict {kind}"><b>{escape(answer["status"].replace("_", " "))}</b> '
-        f"{escape(answer['explanation'])}</p><p class=hint>{escape(answer['reason'])}</p>",
+        f"{escape(answer['explanation'])}</p><p>{escape(_criticism(answer))}</p>"
+        f"<p class=hint>{escape(answer['reason'])}</p>",
         sanitize=False,
     )
     rows = "".join(

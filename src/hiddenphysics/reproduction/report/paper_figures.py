@@ -151,7 +151,7 @@ def _random_walk_figure(outcome: Outcome, study: Study) -> Figure:
         _histogram(below, snapshot["x"], snapshot["u"], None if curves is None else curves[column])
         below.set_title(f"Displacements after {snapshot.t:.2g}: {len(snapshot)} bins")
         below.set(xlabel="displacement", ylabel="density")
-    below.legend(fontsize=8)
+    below.legend(fontsize=8, loc="upper right")
     return figure
 
 
