@@ -21,6 +21,7 @@ from hiddenphysics.models.flow.path import (
     at_the_end,
     idle_fields,
     moved,
+    rates_in_parameters,
 )
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
@@ -139,14 +140,14 @@ class LearnedFlow:
 
     def own_rates(self, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
         """∂(rate of the state)/∂(parameter) of modes (T, F, *modes) at times (T,), as modes (P, T, F, *modes)."""
-        motion, _ = self.program.on(np.asarray(self.latent.ends)[0])
-
-        def rate(parameters: Any) -> Any:
-            numbers = dict(zip(self.equation.parameters, parameters, strict=True))
-            return jax.vmap(lambda now, t: motion.rate(now, numbers, t))(modes, times)
-
-        units = np.eye(len(self.parameters))
-        return np.stack([np.asarray(jax.jvp(rate, (self.parameters,), (unit,))[1]) for unit in units])
+        count = len(times)
+        more = rung(count) - count  # stops come in rungs, so that another number of them compiles nothing
+        padded = np.concatenate([modes, np.repeat(modes[-1:], more, axis=0)])
+        ends = np.asarray(self.latent.ends)[0]
+        rates = rates_in_parameters(
+            self.program, ends, self.parameters, padded, np.pad(times, (0, more), mode="edge")
+        )
+        return np.asarray(rates)[:, :count]
 
     def drawn(self, points: np.ndarray, times: np.ndarray, count: int, seed: int) -> np.ndarray:
         """Draws (count, T, F, N) from the posterior, each moved by its own parameters with the true flow."""

@@ -418,6 +418,20 @@ def idle_fields(
     )
 
 
+@partial(jax.jit, static_argnums=0)
+def rates_in_parameters(
+    program: Program, ends: jax.Array, parameters: jax.Array, modes: jax.Array, times: jax.Array
+) -> jax.Array:
+    """Return ∂(rate)/∂(parameter), (P, T, F, *modes), of modes (T, F, *modes) at times (T,), on one box."""
+    motion, _ = program.on(ends)
+
+    def rate(at: jax.Array) -> jax.Array:
+        numbers = dict(zip(program.equation.parameters, at, strict=True))
+        return jax.vmap(lambda now, t: motion.rate(now, numbers, t))(modes, times)
+
+    return jax.vmap(lambda unit: jax.jvp(rate, (parameters,), (unit,))[1])(jnp.eye(parameters.size))
+
+
 @together
 @partial(jax.jit, static_argnums=0)
 def fastest_growth(program: Program, ends: jax.Array, parameters: jax.Array) -> jax.Array:
