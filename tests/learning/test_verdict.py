@@ -56,7 +56,7 @@ def test_the_gravest_finding_speaks():
     assert gravest(None, None, otherwise="fine") == Verdict(Status.CONVERGED, "fine")
     assert at_bound(NAMES, np.array([True, True])) is None
     assert at_bound(NAMES, np.array([True, False])).explanation.startswith("b ended at a bound")
-    assert [status.is_bad for status in Status] == [False, False, False, True, True]
+    assert [status.is_bad for status in Status] == [False, False, False, True, True, True]
 
 
 def test_rounds_end_when_nothing_moves_or_patience_is_over():

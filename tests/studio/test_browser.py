@@ -152,6 +152,7 @@ def test_the_whole_way(studio, tab, tmp_path):
     data.to_table().to_csv(tmp_path / "burgers.csv", index=False)
     words = [sys.executable, "-m", *shlex.split(got["shell"].read_text()), "--json", "-q"]
     again = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
+    assert again.pop("files") == []
     assert {**again, "seconds": 0} == {**fit.summary(), "seconds": 0}
 
 

@@ -1,7 +1,7 @@
 """The user's words: a grammar of our own -> a small tree -> SymPy -> `Equation`. No JAX."""
 
 from hiddenphysics.equation.budget import MAX_ORDER
-from hiddenphysics.equation.constraints import Constraints, wave_sum
+from hiddenphysics.equation.constraints import Constraints, Tied, wave_sum
 from hiddenphysics.equation.divergence_form import Flux, divergence_form
 from hiddenphysics.equation.equation import Equation
 from hiddenphysics.equation.expressions import (
@@ -35,6 +35,7 @@ __all__ = [
     "FractionalDerivative",
     "FractionalLaplacian",
     "System",
+    "Tied",
     "atoms_of",
     "coordinate",
     "derivative_symbol",

@@ -6,23 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
 import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.expressions import atoms_of, derivative_symbol, evaluate, field_name, slopes
-from hiddenphysics.equation.names import TIME, coordinate, field, parameter
-from hiddenphysics.errors import ModelError
+from hiddenphysics.equation.names import field
 from hiddenphysics.operators import Operator, Symbol
 
 if TYPE_CHECKING:
     from hiddenphysics.equation.system import System
-
-SEEDS = (0, 1)
-"""Wave vectors drawn at random tell the rank of matrices of polynomials: it is smaller by chance only."""
-
-RANK = 1e-9
-"""Singular values of such a matrix, its rows and columns scaled to 1, that are rounding."""
 
 
 class Tied(NamedTuple):
@@ -122,99 +114,6 @@ class Constraints:
         tops = {self.system.highest(h): h for h in self.system.equation.evolution}
         return [tops.get(name, "") for name in self.system.state]
 
-    # ---- what is refused --------------------
-
-    def check(self) -> None:
-        """Refuse what cannot be solved wavenumber by wavenumber, with a sentence that says why and what to type."""
-        for name, rate in self.system.rates.items():
-            for atom, slope in slopes(rate).items():
-                if field_name(atom) in self.multipliers and (
-                    atoms_of(slope) or slope.free_symbols & _places()
-                ):
-                    self._refuse_factor(field_name(atom), name)
-        for seed in SEEDS:
-            self._check_ranks(*self._drawn(seed))
-
-    def _drawn(self, seed: int) -> tuple[np.ndarray, Tied]:
-        """Return parameters and matrices at a wave vector drawn at random."""
-        rng = np.random.default_rng(seed)
-        equation = self.system.equation
-        k = rng.uniform(0.5, 1.5, len(equation.coordinates)) * rng.choice([-1, 1], len(equation.coordinates))
-        numbers = {
-            parameter(p): v for p, v in zip(equation.parameters, rng.uniform(0.5, 1.5, 99), strict=False)
-        }
-        return k, self.at(list(k), numbers, np)
-
-    def _check_ranks(self, k: np.ndarray, tied: Tied) -> None:
-        mass, forces = _array(tied.mass), _array(tied.forces, len(tied.mass))
-        on_rates, on_slaved = _array(tied.on_rates), _array(tied.on_slaved, len(self.ties))
-        count = len(mass)
-        if self.ties:
-            size = np.abs(on_rates).max()
-            on_rates = on_rates - on_slaved @ (np.linalg.pinv(on_slaved) @ on_rates)
-            on_rates = np.where(np.abs(on_rates) > RANK * size, on_rates, 0.0)
-        else:
-            on_rates = np.zeros((0, count))
-        enforced = rank(on_rates)
-        whole = np.block([
-            [mass, forces],
-            [on_rates, np.zeros((len(on_rates), forces.shape[1]))],
-        ])  # fmt: skip
-        if self.multipliers and enforced == 0:
-            self._refuse_free()
-        if enforced > rank(forces):
-            self._refuse_overdetermined()
-        if rank(forces) > enforced or len(self.multipliers) > rank(forces):
-            self._refuse_free()
-        if rank(whole) < count + enforced:
-            raise ModelError(
-                f"{self._listed} cannot be kept by {', '.join(self.multipliers) or 'any field'}: the equations are "
-                "singular, whatever the wavenumber. Check which derivatives stand where: with u_x + v_y = 0 the "
-                "momentum equations hold p_x and p_y."
-            )
-        if self.slaved and rank(on_slaved) < len(self.slaved):
-            self._check_gauge(on_slaved)
-
-    def _check_gauge(self, on_slaved: np.ndarray) -> None:
-        """Refuse slaved fields that the ties leave open where the motion needs them, unlike a vector potential."""
-        used = {field_name(atom) for rate in self.system.rates.values() for atom in atoms_of(rate)}
-        for name in self.slaved:
-            rest = [j for j, other in enumerate(self.slaved) if other != name]
-            if name in used and rank(on_slaved[:, rest]) == rank(on_slaved):
-                raise ModelError(
-                    f"{self._listed} leave {name} open, and the evolution equations need it. Add a statement that "
-                    f"determines {name}, such as lap({name}) = -w, or an equation for {name}_t."
-                )
-
-    @property
-    def _listed(self) -> str:
-        return "; ".join(self.shown)
-
-    def _refuse_factor(self, name: str, row: str) -> None:
-        raise ModelError(
-            f"{name} has no time derivative and stands in no statement of its own, so it is what keeps "
-            f"{self._listed or 'nothing'}; as such it must enter linearly and with constant coefficients, which it "
-            f"does not in the equation of {row}. Divide that equation by what multiplies {name}, or write an equation "
-            f"for {name}_t."
-        )
-
-    def _refuse_free(self) -> None:
-        names = ", ".join(self.multipliers)
-        raise ModelError(
-            f"The equation gives no time derivative of {names}, and no statement that {names} could keep: nothing "
-            f"determines {'it' if len(self.multipliers) == 1 else 'them'}. Add such a statement, as u_x + v_y = 0 "
-            f"for a pressure, or write an equation for {self.multipliers[0]}_t."
-        )
-
-    def _refuse_overdetermined(self) -> None:
-        able = ", ".join(self.multipliers)
-        by = f"only {able} could keep it" if able else "no field without a time derivative could keep it"
-        raise ModelError(
-            f"{self._listed} ties fields together that the evolution equations move already, and {by}: the system is "
-            "over-determined. Add the gradient of a pressure, as + p_x and + p_y with u_x + v_y = 0, or drop the "
-            "statement."
-        )
-
 
 def wave_sum(
     operator: Operator[sympy.Expr], wavenumbers: Sequence[Any], numbers: Mapping[sympy.Expr, Any], xp: Any
@@ -243,27 +142,6 @@ def with_ties(expr: sympy.Expr, ties: Iterable[sympy.Expr]) -> sympy.Expr:
                     expr = sympy.expand(expr + factor / slope * carried * tie, power_exp=False, log=False)
                     break
     return expr
-
-
-def rank(matrix: np.ndarray) -> int:
-    """Return the rank of a matrix whose rows and columns may be of very different size."""
-    if not matrix.size:
-        return 0
-    for axis in (1, 0, 1):
-        size = np.abs(matrix).max(axis=axis, keepdims=True)
-        matrix = matrix / np.where(size > 0, size, 1.0)
-    return int(np.sum(np.linalg.svd(matrix, compute_uv=False) > RANK))
-
-
-def _array(entries: list[list[Any]], rows: int = 0) -> np.ndarray:
-    """Return a matrix of numbers, of so many rows where it has no column."""
-    return (
-        np.array(entries, complex) if entries and entries[0] else np.zeros((rows or len(entries), 0), complex)
-    )
-
-
-def _places() -> set[sympy.Expr]:
-    return {coordinate(name) for name in (TIME, "x", "y", "z")}
 
 
 def _operator(expr: sympy.Expr, coordinates: tuple[str, ...]) -> Operator[sympy.Expr]:

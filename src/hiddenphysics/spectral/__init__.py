@@ -4,6 +4,7 @@ from hiddenphysics.spectral.features import Features, Gauge, seen_through, value
 from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
 from hiddenphysics.spectral.motion import Motion
+from hiddenphysics.spectral.solvability import check_solvable
 
 __all__ = [
     "INTEGRATORS",
@@ -17,6 +18,7 @@ __all__ = [
     "Integrator",
     "Modes",
     "Motion",
+    "check_solvable",
     "seen_through",
     "values_at",
     "wave_matrix",

@@ -36,6 +36,7 @@ from hiddenphysics.spectral.projection import (
     projection,
     total_linear,
 )
+from hiddenphysics.spectral.solvability import check_solvable
 
 Parameters = Mapping[str, Any]
 
@@ -116,7 +117,7 @@ class Motion:
             named = tuple(box) if isinstance(box, Mapping) else None
             equation = Equation.parse(equation, coordinates=named)
         if not equation.system.constraints.trivial:
-            equation.system.constraints.check()
+            check_solvable(equation.system.constraints)
         grid = Grid(_box(equation.coordinates, box), _shape(equation.coordinates, shape))
         return cls(equation, grid, _couples(equation) or bool(coupled), integrator)
 

@@ -32,6 +32,7 @@ from hiddenphysics.models.question import Question
 from hiddenphysics.operators import Operator
 from hiddenphysics.priors import Kernel
 from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.spectral import check_solvable
 
 MOST_DIMENSIONS = 2
 
@@ -58,7 +59,7 @@ class FlowModel(Model):
             return "Of second order in time, the equation needs three snapshots, or the velocity beside."
         if not system.constraints.trivial:
             try:
-                system.constraints.check()
+                check_solvable(system.constraints)
             except ModelError as refused:
                 return str(refused)
             given = [name for name in system.idle if name in measured]

@@ -166,11 +166,12 @@ def answered(
     elif verdict.status is not Status.FAILED:
         say("criticising the equation")
         criticism = criticise(left_over(learned, polished.task.windows))
-        if criticism.speaks_against and (polished.last.settled or polished.last.found):
-            verdict, stated = (
-                Verdict(Status.MISFIT, criticism.sentence()),
-                covariance * criticism.widening**2,
-            )
+        # A bound that is in the way leaves much over, and says so itself.
+        settled = polished.last.settled or polished.last.found
+        if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
+            further = f" {verdict.explanation}" if verdict.status.is_bad else ""
+            verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
+            stated = covariance * criticism.widening**2
     return Fit(
         values=_values(polished),
         covariance=np.pad(stated, (0, len(polished.task.prior.names))),
