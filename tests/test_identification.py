@@ -82,11 +82,11 @@ REFUSED = {
         hp.DataError,
         "3 snapshots were given.*--times 0 0.01",
     ),
-    "a stranger": (
+    "one snapshot twice": (
         HEAT,
-        [hp.Snapshot(t, [0.0, 1.0, 2.0], u=[0.0, 1.0, 2.0], w=[1.0, 2.0, 3.0]) for t in (0.0, 0.1)],
+        [hp.Snapshot(t, [0.0, 1.0, 2.0], u=[0.0, 1.0, 2.0]) for t in (0.0, 0.1)],
         hp.DataError,
-        "field 'w', which the equation does not have",
+        "hold the same values at the same points",
     ),
     "a constant field": (
         HEAT,
