@@ -517,7 +517,8 @@ def test_only_what_is_asked_for_is_read(
     assert asked == []
     Question.of("u_t + a*u*v_x - b*v = w", stored.rename({"usol": "w"}).at([0.1, 0.3]))
     assert set(asked) == {"0.1", "0.3"}
-    assert len(asked) == 6  # two blocks at two times, once, and the first of each to see that something changes
+    # Two blocks at two times, once, and the first of each to see that something changes.
+    assert len(asked) == 6
 
 
 def test_zarr_without_zarr_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
