@@ -116,16 +116,16 @@ def test_what_is_wrong_is_said(whole, tmp_path, change, said):
 def test_numbers_that_are_none_are_refused(whole, tmp_path):
     path = tmp_path / "fit.nc"
 
-    def with_nan_in(name: str) -> bytes:
+    def with_number_in(name: str, number: float) -> bytes:
         length = FOOTER.unpack(whole[-FOOTER.size :])[0]
         note = json.loads(whole[-FOOTER.size - length : -FOOTER.size])
         place = next(one["offset"] for one in note["arrays"] if one["name"] == name)
         data = bytearray(whole[: -FOOTER.size - length])
-        data[place : place + 8] = struct.pack("<d", np.nan)
+        data[place : place + 8] = struct.pack("<d", number)
         return sealed(bytes(data), json.dumps(note).encode())
 
-    for name in ("covariance", "learned A", "u"):
-        path.write_bytes(with_nan_in(name))
+    for name, number in (("covariance", np.nan), ("learned A", np.nan), ("u", np.nan), ("learned A", 1e200)):
+        path.write_bytes(with_number_in(name, number))
         with pytest.raises(hp.DataError, match=str(path)):
             hp.load(path)
 

@@ -239,6 +239,16 @@ def test_a_flipped_byte_of_a_recording_is_noticed(whole, tmp_path, name):
         )
 
 
+def test_a_state_that_has_lost_a_level_is_none(tmp_path):
+    """In an archive the name of an array may be damaged while its numbers are whole."""
+    fields = [np.ones((3, 3)), np.zeros((3, 3))]
+    arrays = {f"{name}_{k}": field for name in ("omega", "psi") for k, field in enumerate(fields)}
+    arrays["xmega_1"] = arrays.pop("omega_1")
+    np.savez(tmp_path / "state.npz", time=1.5, forces=np.zeros((4, 2)), **arrays)
+    with pytest.raises(DataError, match="holds no state of the flow"):
+        store.read_state(tmp_path / "state.npz")
+
+
 def test_a_second_run_in_one_folder_is_told(tmp_path):
     run_folder = tmp_path / "run"
 

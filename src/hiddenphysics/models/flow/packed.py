@@ -15,6 +15,9 @@ from hiddenphysics.spectral import Features, Grid
 
 PLACE = "what the flow has learned"
 
+LARGEST = 1e150
+"""Beyond, products of two numbers overflow: no fit has learned such a one."""
+
 
 def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     """Refuse values and shapes that do not belong together; W windows, K amplitudes, q rows, P parameters."""
@@ -53,8 +56,10 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
     _fits_the_grid(plain, arrays, lengths["K"])
     _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
     for name, array in arrays.items():
-        if array.dtype.kind not in "iuf" or (name != "covariance" and np.isnan(array).any()):
-            raise DataError(f"the array {name:.60} of {PLACE} holds other things than numbers.")
+        if array.dtype.kind not in "iuf" or (name != "covariance" and not (np.abs(array) < LARGEST).all()):
+            raise DataError(
+                f"the array {name:.60} of {PLACE} holds other things than numbers that can be used."
+            )
     if (arrays["spectrum"] < 0).any() or (arrays["known"] < 0).any():
         raise DataError(f"{PLACE} holds variances below 0.")
 

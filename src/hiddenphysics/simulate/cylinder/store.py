@@ -53,6 +53,8 @@ def read_state(path: Path) -> tuple[State, Float64[np.ndarray, "S 2"]]:
         levels = sum(name.startswith("omega_") for name in archive)
         omega = [archive[f"omega_{k}"] for k in range(levels)]
         psi = [archive[f"psi_{k}"] for k in range(levels)]
+        if not levels or len(archive) != 2 * levels + 2:  # a level whose name was damaged is no level less
+            raise KeyError("levels")
         return State(omega, psi, float(archive["time"])), archive["forces"]
     except (KeyError, TypeError, ValueError) as problem:
         raise DataError(
