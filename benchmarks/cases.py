@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,6 +44,7 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--to", type=Path, default=OUTPUT, help=f"folder of rows and tables; {OUTPUT}")
     parser.add_argument("--small", action="store_true", help="a version for seconds instead of hours")
     parser.add_argument("--retry", action="store_true", help="run cases again whose process has died")
+    parser.add_argument("--workers", type=int, default=1, help="cases side by side, each with one thread; 1")
     parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)  # what the processes are told
     return parser
 
@@ -52,8 +54,10 @@ def answered(answer: Callable[[Case], Row], case: Case) -> None:
     print(json.dumps(answer(case)))
 
 
-def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False) -> list[Row]:
-    """Run the cases that are not done yet, one after the other; return the rows of all of them, in order.
+def carry_out(
+    module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False, workers: int = 1
+) -> list[Row]:
+    """Run the cases that are not done yet, so many side by side; return the rows of all of them, in order.
 
     Parameters
     ----------
@@ -66,16 +70,19 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
     """
     kept = Journal(folder / "fits.jsonl")
     done = {row["key"]: row for row in kept.read() if "key" in row}
-    rows = []
-    for case in cases:
-        key = f"{module} {json.dumps(case, sort_keys=True)}"
-        row = done.get(key)
-        if row is None or (retry and row["status"] == DIED):
-            print(key, file=sys.stderr, flush=True)
-            row = {"key": key, "case": case} | _in_a_process(module, case)
+    every = {f"{module} {json.dumps(case, sort_keys=True)}": case for case in cases}
+
+    def run(key: str) -> Row:
+        print(key, file=sys.stderr, flush=True)
+        return {"key": key, "case": every[key]} | _in_a_process(module, every[key])
+
+    left = [key for key in every if key not in done or (retry and done[key]["status"] == DIED)]
+    with ThreadPoolExecutor(workers) as threads:  # they only wait for processes
+        for made in as_completed([threads.submit(run, key) for key in left]):
+            row = made.result()
             kept.append(row)
-        rows.append(row)
-    return rows
+            done[row["key"]] = row
+    return [done[key] for key in every]
 
 
 def _in_a_process(module: str, case: Case) -> Row:

@@ -138,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> None:
         {"seeds": list(range(first, min(first + TOGETHER, draws))), "profiles": used}
         for first in range(0, draws, TOGETHER)
     )
-    rows = carry_out("benchmarks.driven", chosen, given.to, retry=given.retry)
+    rows = carry_out("benchmarks.driven", chosen, given.to, retry=given.retry, workers=given.workers)
     return write(given.to, "driven", report(rows))
 
 

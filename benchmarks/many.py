@@ -92,7 +92,7 @@ def main(words: Sequence[str] | None = None) -> None:
     """Read the command line, run what is left, write the table."""
     parser = arguments(__doc__)
     parser.add_argument("--count", type=int, help=f"pairs of each equation; {COUNT}")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, help="of `identify_many`")
     parser.add_argument("--only", nargs="+", choices=POINTS)
     given = parser.parse_args(words)
     if given.case:
@@ -105,10 +105,10 @@ def main(words: Sequence[str] | None = None) -> None:
             "by": by,
         }
         for name in given.only or (["burgers"] if given.small else POINTS)
-        for workers, by in ((given.workers, PROCESSES), (given.workers, EXECUTOR))
+        for workers, by in ((given.processes, PROCESSES), (given.processes, EXECUTOR))
         if not (given.small and by == EXECUTOR)
     )
-    rows = carry_out("benchmarks.many", chosen, given.to, retry=given.retry)
+    rows = carry_out("benchmarks.many", chosen, given.to, retry=given.retry, workers=given.workers)
     return write(given.to, "many", report(rows))
 
 

@@ -100,7 +100,7 @@ def main(words: Sequence[str] | None = None) -> None:
         return answered(answer, given.case)
     counts = given.counts or ([60, 70] if given.small else COUNTS)
     chosen = ({"points": count, "seed": 0} for count in counts)
-    rows = carry_out("benchmarks.points", chosen, given.to, retry=given.retry)
+    rows = carry_out("benchmarks.points", chosen, given.to, retry=given.retry, workers=given.workers)
     picture(rows, given.to / "points.svg")
     return write(given.to, "points", report(rows))
 

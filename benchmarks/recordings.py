@@ -240,7 +240,7 @@ def main(words: Sequence[str] | None = None) -> None:
         programs,
         (8, 25) if given.small else (1, 1),
     )
-    rows = carry_out("benchmarks.recordings", chosen, given.to, retry=given.retry)
+    rows = carry_out("benchmarks.recordings", chosen, given.to, retry=given.retry, workers=given.workers)
     return write(given.to, "recordings", report(rows))
 
 

@@ -102,7 +102,7 @@ def main(words: Sequence[str] | None = None) -> None:
         for count in counts
         for first in range(0, draws, TOGETHER)
     )
-    rows = carry_out("benchmarks.stops", chosen, given.to, retry=given.retry)
+    rows = carry_out("benchmarks.stops", chosen, given.to, retry=given.retry, workers=given.workers)
     return write(given.to, "stops", report(rows))
 
 

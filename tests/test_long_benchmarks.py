@@ -31,7 +31,7 @@ def test_small_versions_run_once(name, words, tmp_path, monkeypatch, capsys):
         return import_module(module).answer(case)
 
     monkeypatch.setattr(cases, "_in_a_process", here)
-    given = ["--small", "--to", str(tmp_path), *(["--workers", "1"] if name == "many" else [])]
+    given = ["--small", "--to", str(tmp_path), *(["--processes", "1"] if name == "many" else [])]
     for _ in range(2):
         import_module(f"benchmarks.{name}").main(given)
     page = (tmp_path / f"{name}.md").read_text()
