@@ -74,6 +74,15 @@ def test_rotated_values_of_several_fields_have_no_bound():
     assert cramer_rao_bounds(told, {"u": 3.0, "v": 0.1}, (0.05,)) == {}
 
 
+def test_rotated_values_of_fields_with_about_the_same_noise_have_the_bound_of_its_mean():
+    """Two halves of a complex field: their units follow from estimates of one noise, which differ a little."""
+    told, belief, _ = made_up_fit({"u": 2.0, "v": 1.96}, 36)
+    bounds = cramer_rao_bounds(told, {"u": 3.0, "v": 3.0}, (0.05,))["0.05"]
+    variance = 0.5 * ((0.05 * 3.0 / 2.0) ** 2 + (0.05 * 3.0 / 1.96) ** 2)
+    expected = np.sqrt(np.diagonal(belief.bound(variance)))
+    assert list(bounds.values()) == pytest.approx(expected, rel=1e-12)
+
+
 def test_the_spread_is_what_noise_is_relative_to():
     pair = Snapshots(
         Snapshot(t, np.arange(20000.0), np.sin(np.arange(20000.0)) * (1 + t)) for t in (0.0, 1.0)

@@ -1,5 +1,7 @@
 """Whole recordings: fields that are known exactly, half of them noise; and chaos, cut into windows."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,9 @@ import hiddenphysics as hp
 from hiddenphysics.equation import Equation
 from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, Question
+from hiddenphysics.models.flow import recording_fit
+from hiddenphysics.models.flow.design import Explored
+from hiddenphysics.models.flow.flow_fit import Searched
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered, outset_of
 from hiddenphysics.simulate import simulate
 from hiddenphysics.snapshots import Snapshot, Snapshots
@@ -104,3 +109,26 @@ def test_chaos_tells_its_parameters(chaos):
     for k, name in enumerate("abc"):
         assert abs(fit.values[name] - 1.0) < 4 * stds[k]
         assert stds[k] < 1e-3
+
+
+@pytest.mark.parametrize(("closer", "believed"), [(0.9, True), (0.4, False)])
+def test_a_parabola_that_narrows_under_a_closer_look_is_not_believed(monkeypatch, closer, believed):
+    """The second design has the first one's own width; a wiggle is narrower than what it stands on."""
+    asked = []
+
+    def explore(task, start, centre, covariance, say):
+        asked.append(covariance)
+        variance = 0.5 if len(asked) == 1 else 0.5 * closer
+        top = np.full(2, 0.1 * len(asked))
+        return Explored(top, variance * np.eye(2), f"last {len(asked)}", f"first {len(asked)}", False, 5)
+
+    monkeypatch.setattr(recording_fit, "explore", explore)
+    weak = SimpleNamespace(
+        covariance=np.eye(2), guess=SimpleNamespace(estimate=None), vector=lambda numbers: np.zeros(2)
+    )
+    last = SimpleNamespace(point=SimpleNamespace(parameters=np.zeros(2)), information=np.eye(2))
+    ended, covariance = recording_fit._explored(weak)(Searched("task", last, 3), lambda stage: None)
+    np.testing.assert_array_equal(asked[1], 0.5 * np.eye(2))
+    assert ended.rounds == 10
+    assert ended.last == ("last 2" if believed else "first 1")
+    np.testing.assert_array_equal(covariance, (0.5 * closer if believed else 1.0) * np.eye(2))

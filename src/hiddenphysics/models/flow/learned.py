@@ -28,6 +28,10 @@ from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import Features, Gauge, Grid, seen_through, wave_matrix
 
+ALIKE = 0.1
+"""Deviations of fields in common units that differ by no more are one: a limit moves by half of that at most. The units
+are such that the fit's own estimates of the noise agree."""
+
 
 @dataclass(frozen=True)
 class LearnedFlow:
@@ -165,17 +169,20 @@ class LearnedFlow:
         No unbiased estimate has a smaller covariance than (BᵀK⁻¹B)⁻¹, where K = A S Aᵀ + diag(σ²), A and B are the
         derivatives of the data in the state and in the parameters, and S is the prior's spectrum.
 
-        Empty where it is not finite, and where several fields have noises of their own and there are more values than
-        waves: the fit has rotated the values then, and no longer knows which field each came from.
+        Where there are more values than waves the fit has rotated them, and no longer knows which field each came
+        from. It is empty then if the fields' noises, in the units that the fit gave them, differ by more than `ALIKE`,
+        and where it is not finite.
         """
         deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
-        variances: float | np.ndarray = float(deviations[0]) ** 2
+        variances: float | np.ndarray = float(np.mean(deviations**2))
         if np.ptp(deviations) > 1e-9 * deviations.max():
             # Values stand by snapshot, field, point; snapshots and their number are padded to a rung.
             longest = rung(max(len(snapshot) for snapshot in snapshots))
             variances = np.tile(np.repeat(deviations, longest), rung(len(snapshots))) ** 2
             if len(variances) != self.belief.A.shape[1]:
-                return {}
+                if np.ptp(deviations) > ALIKE * deviations.max():
+                    return {}
+                variances = float(np.mean(deviations**2))
         bound = np.sqrt(np.diagonal(self.belief.bound(variances)))
         if not np.all(np.isfinite(bound)):
             return {}

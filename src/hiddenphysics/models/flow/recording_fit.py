@@ -76,6 +76,15 @@ times above, it wiggles. Already at 0.01 what the prior takes from a state, time
 Korteweg–de Vries with noise of 10 % the curvature at the optimum promised 0.09 % of λ₂, six draws lay off by 2.4 times
 that, and the evidence at points around it says 0.17 %. At 0.0001 the two agree."""
 
+WIDER = 2.0
+"""A parabola with so many times the variance of the weak form's answer says less than that does."""
+
+NARROWS = 1.6
+"""A parabola whose variance falls by more than this factor when its design is as narrow as its own answer runs over
+wiggles. Korteweg–de Vries, the variance of λ₂: in nine draws with noise of 10 % it fell by 1.35 at most, and the errors
+of what it says have mean squares of 0.8 and 1.5; with 50 % four of ten draws that the scatter did not give away fell by
+1.8 and more, or held and were right."""
+
 
 @dataclass(frozen=True)
 class Outset:
@@ -166,7 +175,8 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
 def _explored(outset: Outset) -> Correction:
     """Return the correction by a parabola through the evidence, around the weak form's answer where there is one.
 
-    Where the evidence is torn by wiggles, or says less than the weak form, the weak form's answer stands.
+    A second design, as wide as the first one's answer, looks closer. Where the evidence is torn by wiggles, narrows
+    under the closer look, or says less than the weak form, the weak form's answer stands.
     """
 
     def correct(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
@@ -176,18 +186,26 @@ def _explored(outset: Outset) -> Correction:
             centre, covariance = outset.vector(outset.guess.estimate), outset.covariance
         try:
             made = explore(ended.task, ended.last, centre, covariance, say)
+            rounds = made.rounds
+            if outset.covariance is not None:
+                weak = Searched(ended.task, made.first, rounds)
+                if made.torn or _ratio(made.covariance, outset.covariance) > WIDER:
+                    return weak, outset.covariance
+                closer = explore(ended.task, made.last, made.parameters, made.covariance, say)
+                rounds += closer.rounds
+                if closer.torn or _ratio(made.covariance, closer.covariance) > NARROWS:
+                    return replace(weak, rounds=rounds), outset.covariance
+                made = closer
         except Stopped as stop:
             return replace(ended, stopped=stop.reason), covariance
-        if outset.covariance is not None and (made.torn or _wider(made.covariance, outset.covariance)):
-            return Searched(ended.task, made.first, made.rounds), outset.covariance
-        return Searched(ended.task, made.last, made.rounds), made.covariance
+        return Searched(ended.task, made.last, rounds), made.covariance
 
     return correct
 
 
-def _wider(one: np.ndarray, other: np.ndarray) -> bool:
-    """Whether a covariance says clearly less than another: twice the variance, on average over directions."""
-    return bool(np.trace(np.linalg.solve(other, one)) > 2 * len(one))
+def _ratio(one: np.ndarray, other: np.ndarray) -> float:
+    """Return how many times the variance of another a covariance has, on average over directions."""
+    return float(np.trace(np.linalg.solve(other, one))) / len(one)
 
 
 # ---- before the flow --------------------
