@@ -26,7 +26,7 @@ from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
-from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
+from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
 from hiddenphysics.operators import Operator
@@ -49,11 +49,11 @@ class FlowModel(Model):
 
     def applies(self, question: Question) -> str | None:
         """Return why the flow cannot carry these data."""
-        equation, measured = question.equation, question.snapshots.fields
+        equation, measured = question.equation, question.fields
         system = equation.system
         if (
             system.accelerations
-            and len(question.snapshots) < 3
+            and min(map(len, question.experiments)) < 3
             and not set(system.velocities) <= set(measured)
         ):
             return "Of second order in time, the equation needs three snapshots, or the velocity beside."
@@ -89,7 +89,7 @@ class FlowModel(Model):
         equation = question.equation
         if len(equation.coordinates) < 2 or not (equation.definitions or equation.ties):
             return None
-        named = ", ".join(equation.definitions) or ", ".join(question.snapshots.fields)
+        named = ", ".join(equation.definitions) or ", ".join(question.fields)
         return (
             f"The flow model takes minutes where {named} are tied together in a plane; model='flow' asks it all the "
             "same."
@@ -104,15 +104,20 @@ class FlowModel(Model):
         return float(linear.log_density(jnp.asarray(vector)))
 
     def learn(self, question: Question, say: Progress) -> Fit:
-        """Fit the whole recording at once; where that ends badly, in shorter windows, and so on."""
-        equation, snapshots = question.equation, question.snapshots
+        """Fit whole recordings at once; where that ends badly, in shorter windows, and so on.
+
+        Experiments share the parameters, the prior and the noise; every one has states of its own.
+        """
+        equation, experiments = question.equation, question.experiments
         _check_enough(question)
         kernels = _by_field(question)
-        if len(snapshots) > MANY_STOPS:
-            return fit_recording(equation, snapshots, kernels, say)
+        longest = max(map(len, experiments))
+        if longest > MANY_STOPS:
+            return fit_recording(equation, experiments, kernels, say)
+        every = whole(equation, experiments)
         tried: list[Fit] = []
-        for gaps in gap_counts(len(snapshots), max(equation.time_orders.values())):
-            tried.append(fit_windows(gathered(equation, windows_of(snapshots, gaps)), kernels, say))
+        for gaps in gap_counts(longest, max(equation.time_orders.values())):
+            tried.append(fit_windows(every.cut(gaps), kernels, say))
             if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
                 break
         return max(
@@ -125,6 +130,10 @@ class FlowModel(Model):
         operator, offset = _operator(learned, text, points, t)
         mean, std = learned.mean_and_std(operator, points, t)
         return mean + offset, std
+
+    def part(self, learned: LearnedFlow, experiment: int) -> LearnedFlow:
+        """Return the windows of one experiment."""
+        return learned.part(experiment)
 
     def draw(
         self, learned: LearnedFlow, text: str, points: np.ndarray, t: float, count: int, seed: int
@@ -165,7 +174,7 @@ class FlowModel(Model):
         self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> None:
         """Refuse waves, numbers and shapes that do not belong together."""
-        check_packed(question.equation, plain, arrays)
+        check_packed(question.equation, len(question.experiments), plain, arrays)
 
 
 MODELS.add("flow", FlowModel())
@@ -189,7 +198,7 @@ def _told(system: System, measured: Sequence[str]) -> set[str]:
 
 
 def _check_enough(question: Question) -> None:
-    fields, coordinates = question.snapshots.fields, question.snapshots.coordinates
+    fields, coordinates = question.fields, question.experiments.coordinates
     numbers = [f"{f}.{c}" for f in fields for c in ("variance", *coordinates)]
     parameters = question.equation.parameters
     question.require_values(
@@ -200,7 +209,7 @@ def _check_enough(question: Question) -> None:
 
 def _by_field(question: Question) -> Mapping[str, Kernel]:
     """Return one kernel per field, from what a user gave."""
-    given, fields = question.kernels, question.snapshots.fields
+    given, fields = question.kernels, question.fields
     if given is None:
         return {}
     chosen = given if isinstance(given, Mapping) else dict.fromkeys(fields, given)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -43,6 +43,10 @@ class LearnedFlow:
         Size of every measured field, in units of which all have the same noise.
     windows, stops
         Times of the first stop of each window, (W,), and of all, (W, T).
+    owners
+        Which experiment every window is of, (W,).
+    whole
+        Whether this is all of a fit, and not one experiment among several.
     span
         Longest time from first to last stop.
     dt
@@ -57,6 +61,8 @@ class LearnedFlow:
     units: Mapping[str, float]
     windows: np.ndarray
     stops: np.ndarray
+    owners: np.ndarray
+    whole: bool
     span: float
     dt: float
     program: Program = field(repr=False)
@@ -85,11 +91,31 @@ class LearnedFlow:
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
             stops=windows.times,
+            owners=np.asarray(windows.owners),
+            whole=True,
             span=windows.span,
             dt=last.dt,
             program=task.domain.program,
             features=task.domain.features,
             latent=task.domain.latent(last.point.z),
+            belief=belief,
+        )
+
+    def part(self, experiment: int) -> LearnedFlow:
+        """Return the windows of one experiment, counted from 0; itself where there is one."""
+        own = self.owners == experiment
+        if own.all():
+            return self
+        belief = replace(
+            self.belief, A=self.belief.A[own], B=self.belief.B[own], known=self.belief.known[own]
+        )
+        return replace(
+            self,
+            windows=self.windows[own],
+            stops=self.stops[own],
+            owners=np.zeros(np.count_nonzero(own), int),
+            whole=False,
+            latent=jax.tree.map(lambda array: np.asarray(array)[own], self.latent),
             belief=belief,
         )
 
@@ -166,12 +192,17 @@ class LearnedFlow:
         derivatives of the data in the state and in the parameters, and S is the prior's spectrum.
 
         Empty where it is not finite, and where several fields have noises of their own and there are more values than
-        waves: the fit has rotated the values then, and no longer knows which field each came from.
+        waves: the fit has rotated the values then, and no longer knows which field each came from. Empty also for one
+        experiment among several, whose own share of what was rotated is not kept.
         """
+        if not self.whole:
+            return {}
         deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
         variances: float | np.ndarray = float(deviations[0]) ** 2
         if np.ptp(deviations) > 1e-9 * deviations.max():
             # Values stand by snapshot, field, point; snapshots and their number are padded to a rung.
+            if len(set(self.owners.tolist())) > 1:
+                return {}
             longest = rung(max(len(snapshot) for snapshot in snapshots))
             variances = np.tile(np.repeat(deviations, longest), rung(len(snapshots))) ** 2
             if len(variances) != self.belief.A.shape[1]:
@@ -195,11 +226,13 @@ class LearnedFlow:
             "waves": list(self.features.waves),
             "outside": list(self.program.outside),
             "noise": self.belief.noise,
+            "whole": self.whole,
         }
         arrays = {
             "covariance": self.belief.covariance,
             "windows": self.windows,
             "stops": self.stops,
+            "owners": self.owners,
             "z": np.asarray(self.latent.z),
             "envelope": np.asarray(self.latent.gauge.envelope),
             "ends": np.asarray(self.latent.ends),
@@ -226,6 +259,8 @@ class LearnedFlow:
             units=dict(plain["units"]),
             windows=windows,
             stops=np.asarray(arrays.get("stops", windows[:, None])),
+            owners=np.asarray(arrays.get("owners", np.zeros(len(windows), int))),
+            whole=bool(plain.get("whole", True)),
             span=float(plain["span"]),
             dt=float(plain["dt"]),
             program=Program.of(equation, features, tuple(plain.get("outside", ()))),
