@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,8 +53,10 @@ def answered(answer: Callable[[Case], Row], case: Case) -> None:
     print(json.dumps(answer(case)))
 
 
-def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False) -> list[Row]:
-    """Run the cases that are not done yet, one after the other; return the rows of all of them, in order.
+def carry_out(
+    module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False, workers: int = 1
+) -> list[Row]:
+    """Run the cases that are not done yet, so many at a time; return the rows of all of them, in order.
 
     Parameters
     ----------
@@ -66,16 +69,19 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
     """
     kept = Journal(folder / "fits.jsonl")
     done = {row["key"]: row for row in kept.read() if "key" in row}
-    rows = []
-    for case in cases:
-        key = f"{module} {json.dumps(case, sort_keys=True)}"
-        row = done.get(key)
-        if row is None or (retry and row["status"] == DIED):
-            print(key, file=sys.stderr, flush=True)
-            row = {"key": key, "case": case} | _in_a_process(module, case)
+    asked = {f"{module} {json.dumps(case, sort_keys=True)}": case for case in cases}
+    left = [key for key in asked if key not in done or (retry and done[key]["status"] == DIED)]
+
+    def run(key: str) -> Row:
+        print(key, file=sys.stderr, flush=True)
+        return {"key": key, "case": asked[key]} | _in_a_process(module, asked[key])
+
+    with ThreadPoolExecutor(workers) as threads:  # they only wait: each case is a process of its own
+        for ended in as_completed([threads.submit(run, key) for key in left]):
+            row = ended.result()
             kept.append(row)
-        rows.append(row)
-    return rows
+            done[row["key"]] = row
+    return [done[key] for key in asked]
 
 
 def _in_a_process(module: str, case: Case) -> Row:
