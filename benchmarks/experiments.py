@@ -5,8 +5,8 @@ are said to contradict each other: in pools of one equation, and in pools of whi
 stretched ruler, which makes their parameters others (v(y, t) = u(y/s, t) has s·a and s²·b).
 
 `python -m benchmarks.experiments --to RESULTS --workers 8` makes 100 draws of every pool; it goes on where it was
-stopped. `--studies burgers`, `--draws 10` and `--pairs 20` choose fewer. With JAX_COMPILATION_CACHE_DIR set to some folder
-the processes share what is compiled.
+stopped. `--studies burgers`, `--draws 10` and `--pairs 20` choose fewer. With
+JAX_COMPILATION_CACHE_DIR set to some folder the processes share what is compiled.
 """
 
 from __future__ import annotations

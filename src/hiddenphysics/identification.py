@@ -42,6 +42,7 @@ def identify(
     columns: Mapping[str, str] | None = None,
     time_unit: str | None = None,
     experiment: str | Sequence[str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
@@ -74,6 +75,10 @@ def identify(
         which dates become numbers, ``"h"``; see `hiddenphysics.read`.
     experiment
         Column of a table, or several columns, whose values tell experiments apart.
+    inputs
+        Fields that are known and have no equation of their own (a forcing, a velocity), where they were measured at
+        other times and points than the rest: name -> whatever `hiddenphysics.read` takes, for all experiments or, by
+        name, for each. An input that was measured with the rest is simply a column of the data.
     fields
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
@@ -102,7 +107,15 @@ def identify(
         check_model(model)
         runs = read_experiments(data, columns=columns, time_unit=time_unit, experiment=experiment)
         question = Question.of(
-            equation, runs, kernels=kernel, fields=fields, constants=constants, bounds=bounds
+            equation,
+            runs,
+            inputs={
+                name: read_experiments(known, time_unit=time_unit) for name, known in (inputs or {}).items()
+            },
+            kernels=kernel,
+            fields=fields,
+            constants=constants,
+            bounds=bounds,
         )
         if model == AUTOMATIC:
             return _automatic(question, watch)

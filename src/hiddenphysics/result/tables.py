@@ -80,7 +80,7 @@ def residual_table(result: Result) -> pd.DataFrame:
             columns: dict[str, Any] = {"experiment": name} if len(result.runs) > 1 else {}
             columns |= {"t": np.full(len(snapshot), snapshot.t)}
             columns |= {axis: snapshot[axis] for axis in snapshot.coordinates}
-            for field in snapshot.fields:
+            for field in (f for f in snapshot.fields if f not in result.equation.system.inputs):
                 columns[field] = snapshot[field] - one.mean(field, snapshot.points, snapshot.t)
             parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -23,6 +23,7 @@ from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
+from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
@@ -111,14 +112,20 @@ class FlowModel(Model):
         equation, experiments = question.equation, question.experiments
         _check_enough(question)
         kernels = _by_field(question)
+        inputs = _inputs(question, kernels, say)
         longest = max(map(len, experiments))
         if longest > MANY_STOPS:
-            return fit_recording(equation, experiments, kernels, say)
-        every = whole(equation, experiments)
+            return fit_recording(equation, experiments, kernels, say, inputs)
+        every = replace(whole(equation, experiments), inputs=inputs)
         tried: list[Fit] = []
         for gaps in gap_counts(longest, max(equation.time_orders.values())):
             tried.append(fit_windows(every.cut(gaps), kernels, say))
+            agreed = tried[-1].heterogeneity
             if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
+                break
+            if (
+                agreed is not None and agreed.speaks_against
+            ):  # parts of theirs would contradict each other, too
                 break
         return max(
             tried,
@@ -205,6 +212,20 @@ def _check_enough(question: Question) -> None:
         [*parameters, *numbers, "noise"],
         f"{', '.join(parameters)}, the noise, and variance and lengths of every field",
     )
+
+
+def _inputs(question: Question, kernels: Mapping[str, Kernel], say: Progress) -> Inputs | None:
+    """Smooth the fields that have data and no equation; refuse those that are not known where they are needed."""
+    names, experiments = question.equation.system.inputs, question.experiments
+    if not names:
+        return None
+    say(f"smoothing the input {', '.join(names)}")
+    runs = {name: question.known(name) for name in names}
+    for name in question.inputs:
+        known = runs[name]
+        for title, run, own in zip(experiments.names, experiments, known, strict=True):
+            check_covers(name, run, own, title)
+    return Inputs.of(question.equation, runs, kernels)
 
 
 def _by_field(question: Question) -> Mapping[str, Kernel]:

@@ -40,7 +40,7 @@ from hiddenphysics.models.flow.gauss_newton import (
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
-from hiddenphysics.models.flow.shares import agreement
+from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel, Unknowns
@@ -160,6 +160,8 @@ def answered(
     if not best.stopped:
         say("correcting for the volume of states")
         polished, covariance = (correct or polish)(best, say)
+        if np.isfinite(polished.evidence):
+            covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
     agreed: Heterogeneity | None = None
     learned = LearnedFlow.of(polished.task, polished.last, covariance)

@@ -26,7 +26,10 @@ from hiddenphysics.models.flow.path import (
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
-from hiddenphysics.spectral import Features, Gauge, Grid, seen_through, wave_matrix
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid, seen_through, wave_matrix
+
+NEVER = 1e100
+"""Time of a knot that stands for nothing, in a file."""
 
 
 @dataclass(frozen=True)
@@ -164,14 +167,14 @@ class LearnedFlow:
 
         return see
 
-    def own_rates(self, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """∂(rate of the state)/∂(parameter) of modes (T, F, *modes) at times (T,), as modes (P, T, F, *modes)."""
+    def own_rates(self, window: int, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """∂(rate of the state)/∂(parameter) of a window's modes (T, F, *modes) at times (T,): (P, T, F, *modes)."""
         count = len(times)
         more = rung(count) - count  # stops come in rungs, so that another number of them compiles nothing
         padded = np.concatenate([modes, np.repeat(modes[-1:], more, axis=0)])
-        ends = np.asarray(self.latent.ends)[0]
+        here = self._window_of(window)
         rates = rates_in_parameters(
-            self.program, ends, self.parameters, padded, np.pad(times, (0, more), mode="edge")
+            self.program, here, self.parameters, padded, np.pad(times, (0, more), mode="edge")
         )
         return np.asarray(rates)[:, :count]
 
@@ -241,6 +244,9 @@ class LearnedFlow:
             arrays["places"] = np.asarray(self.latent.gauge.places)
         if self.latent.padding is not None:
             arrays["padding"] = np.asarray(self.latent.padding)
+        if self.latent.driving is not None:
+            arrays["knots"] = np.nan_to_num(np.asarray(self.latent.driving.knots), posinf=NEVER)
+            arrays["driving"] = np.asarray(self.latent.driving.coefficients)
         return plain, arrays
 
     @classmethod
@@ -251,7 +257,8 @@ class LearnedFlow:
         grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
         features = Features(grid, tuple(plain["waves"]))
         gauge = Gauge(arrays["envelope"], arrays.get("places"))
-        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"))
+        driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
+        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"), driving)
         windows = np.asarray(arrays["windows"])
         return cls(
             equation=equation,
@@ -318,10 +325,25 @@ class LearnedFlow:
         then are visited; only the first is needed otherwise.
         """
         own = self.stops[window]
+        self._check_driven(window, float(times[-1]))
         before = own[own <= times[0]] if self.program.outside else own[:1]
         before = np.unique(before)
         stops = np.concatenate([before, times])
         return Path.through(stops[None], self.dt, self._most).window(0), len(before)
+
+    def _check_driven(self, window: int, t: float) -> None:
+        """Refuse times at which the inputs are no longer known."""
+        last = float(self.stops[window][-1])
+        if (
+            self.latent.driving is not None
+            and window == len(self.windows) - 1
+            and t > last + 1e-9 * self.span
+        ):
+            names = ", ".join(self.equation.system.inputs)
+            raise DataError(
+                f"The time {t:g} lies after the last snapshot at t = {last:g}, and so far {names} is known. Ask for "
+                f"t = {last:g} or earlier."
+            )
 
     def _window_of(self, window: int, z: np.ndarray | None = None) -> Latent:
         """Return one window's latent, or other amplitudes in its place, without the axis of windows."""
@@ -349,7 +371,7 @@ class LearnedFlow:
         latent = self._window_of(window)
         fields = at_the_end(self.program, latent, self.parameters, path)
         if idle:
-            fields = idle_fields(self.program, fields, latent.ends, self.parameters, t)
+            fields = idle_fields(self.program, fields, latent, self.parameters, t)
         known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
         value, A, B = (
             self._seen(points, np.asarray(part), known)

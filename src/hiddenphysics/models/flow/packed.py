@@ -64,6 +64,12 @@ def check_packed(
         raise DataError(f"{PLACE} holds windows of other experiments than the {experiments} that there are.")
     _fits_the_grid(plain, arrays, lengths["K"])
     _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
+    if equation.system.inputs:
+        count, axes = len(equation.system.inputs), "ABC"[:sides]
+        modes = (*plain["shape"][:-1], plain["shape"][-1] // 2 + 1)
+        known = {"I": count, "4": 4, "2": 2} | dict(zip(axes, modes, strict=True))
+        _agree("knots", arrays, "WJ", lengths)
+        _agree("driving", arrays, f"WJ4I{axes}2", lengths | known)
     for name, array in arrays.items():
         if array.dtype.kind not in "iuf" or (name != "covariance" and not (np.abs(array) < LARGEST).all()):
             raise DataError(

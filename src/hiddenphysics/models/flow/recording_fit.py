@@ -27,6 +27,7 @@ from hiddenphysics.models.flow.flow_fit import (
 )
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording, common_periods
+from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.path import wave_count
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, whole
@@ -135,10 +136,14 @@ class Outset:
 
 
 def fit_recording(
-    equation: Equation, experiments: Experiments, kernels: Mapping[str, Kernel], say: Progress
+    equation: Equation,
+    experiments: Experiments,
+    kernels: Mapping[str, Kernel],
+    say: Progress,
+    inputs: Inputs | None = None,
 ) -> Fit:
     """Fit with windows as long as they can be; where that ends badly, with shorter ones."""
-    outset = outset_of(equation, experiments, kernels, say)
+    outset = outset_of(equation, experiments, kernels, say, inputs)
     fits: list[Fit] = []
     longest = min(max(map(len, experiments)), outset.longest)
     while longest >= SHORTEST_WINDOW or not fits:
@@ -194,7 +199,11 @@ def _wider(one: np.ndarray, other: np.ndarray) -> bool:
 
 
 def outset_of(
-    equation: Equation, experiments: Experiments, kernels: Mapping[str, Kernel], say: Progress
+    equation: Equation,
+    experiments: Experiments,
+    kernels: Mapping[str, Kernel],
+    say: Progress,
+    inputs: Inputs | None = None,
 ) -> Outset:
     """Smooth a few snapshots for the prior, and guess the parameters from all of them."""
     say("looking at the recording")
@@ -210,14 +219,15 @@ def outset_of(
     prior, theta = joined(windows, smoothed, kernels)
     if any(period is None for period in windows.periods):
         prior, theta = _with_outside(prior, theta)
-    every = replace(whole(equation, experiments, periods), sizes=windows.sizes)
+    every = replace(whole(equation, experiments, periods), sizes=windows.sizes, inputs=inputs)
     say("guessing the parameters")
     weak = _weak(equation, experiments, grids, periods)
     if weak is not None:
         return Outset(every, smoothed, prior, theta, weak.guess, weak.covariance)
     noise = float(np.exp(theta[-1]))
-    pairs = [pair for run in every.windows for pair in _pairs(run, every, noise)]
-    guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
+    pairs = [(pair, owner) for owner, own in enumerate(every.windows) for pair in _pairs(own, every, noise)]
+    some = every.of([pair for pair, _ in pairs], [owner for _, owner in pairs])
+    guess = beginning_of(some, kernels).guess
     return Outset(every, smoothed, prior, theta, guess, None)
 
 

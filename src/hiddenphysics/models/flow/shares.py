@@ -13,6 +13,9 @@ from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import sweep
 from hiddenphysics.together import together
 
+INPUT_DRAWS = 24
+"""Draws of the inputs: their share of a variance is known to 30 %, and a sweep is all that each costs."""
+
 
 def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> Heterogeneity | None:
     """Compare the experiments of a fit; None where there is one.
@@ -42,6 +45,28 @@ def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> 
         information.append(np.asarray(own))
     parameters = dict(zip(windows.equation.parameters, at.parameters.tolist(), strict=True))
     return heterogeneity(windows.experiments, parameters, np.stack(steps), np.stack(information), scale)
+
+
+def from_inputs(task: FlowTask, last: Round, say: Progress) -> np.ndarray:
+    """Return what the errors of known inputs add to the parameters' covariance, (P, P); 0 where there are none.
+
+    For every draw of the inputs from their posterior the linear model around the optimum has another generalised least
+    squares step; the scatter of these steps is, to first order, that of the estimate.
+    """
+    inputs, at, theta = task.windows.inputs, last.point, np.asarray(last.tuned.theta)
+    count = len(at.parameters)
+    if inputs is None:
+        return np.zeros((count, count))
+    latent, path = task.domain.latent(at.z), task.path(last.dt)
+    steps = []
+    for seed in range(-1, INPUT_DRAWS):
+        say(f"draw {seed + 1} of the inputs")
+        drawn = inputs.driving(task.windows, task.domain.features.grid, None if seed < 0 else seed)
+        here = latent._replace(driving=drawn)
+        seen = sweep(task.domain.program, task.seen, here, at.parameters, path, squares=task.squares)
+        steps.append(np.asarray(_alone(task.likelihood(seen.data), theta)[0]))
+    away = np.stack(steps[1:]) - steps[0]
+    return away.T @ away / INPUT_DRAWS
 
 
 def _only(path: Path, chosen: np.ndarray) -> Path:

@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
+
+if TYPE_CHECKING:
+    from hiddenphysics.models.flow.inputs import Inputs
 
 FEWEST = 4
 """A snapshot with fewer points is not shared between two windows; both take it whole."""
@@ -84,6 +88,8 @@ class Windows:
         (D,) after which the fields repeat along each side; None along an open one.
     experiments, owners
         Names of the experiments, and (W,) which of them every window is of.
+    inputs
+        The known inputs of the equation; None where it has none.
     """
 
     equation: Equation
@@ -95,6 +101,7 @@ class Windows:
     periods: tuple[float | None, ...]
     experiments: tuple[str, ...]
     owners: tuple[int, ...]
+    inputs: Inputs | None = None
 
     @property
     def state(self) -> tuple[str, ...]:

@@ -76,6 +76,8 @@ class OneStepModel(Model):
     def applies(self, question: Question) -> str | None:
         """Return why it cannot be asked: of several experiments; what no step can be made of is refused later."""
         count = len(question.experiments)
+        if question.inputs:
+            return "Inputs with times and points of their own are for the flow model."
         return f"There are {count} experiments, and it takes one." if count > 1 else None
 
     def task(self, question: Question, say: Progress = silent) -> ExpansionTask:
