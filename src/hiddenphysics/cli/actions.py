@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import typer
 
-from hiddenphysics.cli.arguments import check_output, names_by_name, numbers_by_name, seconds_of
+from hiddenphysics.cli.arguments import (
+    check_output,
+    files_by_name,
+    names_by_name,
+    numbers_by_name,
+    seconds_of,
+)
 from hiddenphysics.cli.data_options import columns_by_name
 from hiddenphysics.cli.progress import stages
 from hiddenphysics.cli.terminal import DOUBTFUL, Answer, say_details
@@ -134,6 +140,7 @@ def identify_file(
     time_unit: str | None,
     experiment: list[str] | None,
     each: bool,
+    known: list[str],
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
@@ -142,6 +149,7 @@ def identify_file(
     """Run `identify` on a file, or on every experiment of it by itself."""
     output.check()
     options: dict[str, Any] = {"model": model, "fields": names_by_name(fields)}
+    options["inputs"] = files_by_name(known)
     options |= {"constants": numbers_by_name(constants), "time_limit": seconds_of(time_limit)}
     named = columns_by_name(columns)
     recordings = read_experiments(

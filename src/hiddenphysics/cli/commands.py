@@ -112,6 +112,16 @@ def identify(
     each: Annotated[
         bool, typer.Option("--each", help="Fit the experiments one by one, each with parameters of its own.")
     ] = False,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=FILE",
+            help="A field that is known and has no equation, such as a forcing, measured at times and points of its "
+            "own; repeatable. One that was measured with the rest is a column of the file.",
+            show_default=False,
+        ),
+    ] = None,
     field: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=COLUMN", help="Use this column for a field of the equation; repeatable."),
@@ -148,6 +158,7 @@ def identify(
             time_unit=time_unit,
             experiment=experiment,
             each=each,
+            known=known or [],
             fields=field or [],
             constants=constant or [],
             missing=missing,
