@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
     from hiddenphysics.result import Estimate, Result, load
     from hiddenphysics.rival_equations import Comparison, compare
-    from hiddenphysics.snapshots import Snapshot, Snapshots, read
+    from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots, read, read_experiments
 
 # Names are loaded when they are first used: importing the package is quick and does not start JAX.
 _ROOMS = {
@@ -48,7 +48,7 @@ _ROOMS = {
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
     "result": ("Estimate", "Result", "load"),
     "rival_equations": ("Comparison", "compare"),
-    "snapshots": ("Snapshot", "Snapshots", "read"),
+    "snapshots": ("Experiments", "Snapshot", "Snapshots", "read", "read_experiments"),
 }
 
 _MODULES = ("datasets", "simulate")
@@ -59,6 +59,7 @@ __all__ = [
     "Equation",
     "EquationError",
     "Estimate",
+    "Experiments",
     "Failure",
     "HiddenPhysicsError",
     "Matern",
@@ -81,6 +82,7 @@ __all__ = [
     "load",
     "problem",
     "read",
+    "read_experiments",
     "simulate",
 ]
 

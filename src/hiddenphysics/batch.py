@@ -15,7 +15,7 @@ from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.identification import check_model, identify
 from hiddenphysics.learning import Status
 from hiddenphysics.result import Packed, Result, pack, unpack
-from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.snapshots import Experiments, Snapshots, read_experiments
 from hiddenphysics.together import meet
 from hiddenphysics.workers import AHEAD, Executor, Lost, TimeIsUp, by_executor, duration, in_processes
 
@@ -55,7 +55,7 @@ class Ask:
     number
         Its place.
     equation, data, options
-        What `identify` is called with; the data are checked `Snapshots`, or a path that the worker reads.
+        What `identify` is called with; the data are checked `Experiments`, or a path that the worker reads.
     """
 
     number: int
@@ -66,7 +66,9 @@ class Ask:
     @property
     def shape(self) -> tuple[int, ...]:
         """Numbers of points: fits of the same shape share compiled code, so they stay in one process."""
-        return tuple(map(len, self.data)) if isinstance(self.data, Snapshots) else ()
+        if not isinstance(self.data, Experiments):
+            return ()
+        return tuple(len(snapshot) for run in self.data for snapshot in run)
 
     @property
     def chained(self) -> bool:
@@ -106,8 +108,9 @@ def identify_many(
     equation
         The PDE as text, see `identify`.
     data
-        Data sets, or a generator of them; each is whatever `identify` takes: `Snapshots`, a list of `Snapshot`, a path.
-        Paths are read by the workers.
+        Data sets, or a generator of them; each is whatever `identify` takes: `Snapshots`, a list of `Snapshot`, a path,
+        a list of experiments that share their parameters. Paths are read by the workers. `Experiments` are fitted one
+        by one, each with parameters of its own.
     workers
         Processes with one thread each; by default as many as there are cores and data sets. With 1 the fits are made in
         this process. With a GPU every process makes its share of the fits as one program. A script that asks for more
@@ -142,14 +145,14 @@ def identify_many(
     found: list[Result | Failure | None] = [None] * len(given)
     asks = []
     # Paths are read by the workers, with all options; what is read here needs some of them here.
-    here = {name: options[name] for name in ("columns", "time_unit") if name in options}
+    here = {name: options[name] for name in ("columns", "time_unit", "experiment") if name in options}
     there = {name: value for name, value in options.items() if name not in here}
     for number, one in enumerate(given):
         try:
             if isinstance(one, str | os.PathLike):
                 asks.append(Ask(number, equation, one, options))
             else:
-                asks.append(Ask(number, equation, read(one, **here), there))
+                asks.append(Ask(number, equation, read_experiments(one, **here), there))
         except HiddenPhysicsError as problem:
             found[number] = Failure(str(problem))
     clock = _Clock(len(given), len(given) - len(asks), means.workers, _speaker(progress))

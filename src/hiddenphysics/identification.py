@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent, stage_line
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
-from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.snapshots import read_experiments
 
 AUTOMATIC = "auto"
 IN_ORDER = ("flow", "midpoint")
@@ -41,6 +41,8 @@ def identify(
     kernel: Kernels | None = None,
     columns: Mapping[str, str] | None = None,
     time_unit: str | None = None,
+    experiment: str | Sequence[str] | None = None,
+    inputs: Mapping[str, Any] | None = None,
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
@@ -55,7 +57,9 @@ def identify(
         The PDE as text, such as ``"u_t + a*u*u_x - b*u_xx = 0"``. Every symbol that is no field, coordinate,
         function or constant is an unknown parameter.
     data
-        `Snapshot`s, `Snapshots`, a path, or anything `hiddenphysics.read` takes.
+        `Snapshot`s, `Snapshots`, a path, or anything `hiddenphysics.read` takes. A list of such, or a mapping by name,
+        or a folder, are several experiments (`hiddenphysics.read_experiments`): they share the parameters, the noise
+        and the priors, and each has times, points and fields of its own.
     model
         The forward model. ``"flow"`` moves the field by the equation itself: exact in the gap, any number of
         snapshots, hidden fields that evolve, statements such as ``u_x + v_y = 0``. ``"midpoint"`` takes two snapshots
@@ -69,6 +73,12 @@ def identify(
     columns, time_unit
         How data are read that are no `Snapshots` yet: which column is which, ``{"x": "position"}``, and the unit in
         which dates become numbers, ``"h"``; see `hiddenphysics.read`.
+    experiment
+        Column of a table, or several columns, whose values tell experiments apart.
+    inputs
+        Fields that are known and have no equation of their own (a forcing, a velocity), where they were measured at
+        other times and points than the rest: name -> whatever `hiddenphysics.read` takes, for all experiments or, by
+        name, for each. An input that was measured with the rest is simply a column of the data.
     fields
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
@@ -95,9 +105,17 @@ def identify(
     with _watched(progress, time_limit) as watch:
         watch("reading equation and data")
         check_model(model)
-        snapshots = _snapshots(data, columns, time_unit)
+        runs = read_experiments(data, columns=columns, time_unit=time_unit, experiment=experiment)
         question = Question.of(
-            equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
+            equation,
+            runs,
+            inputs={
+                name: read_experiments(known, time_unit=time_unit) for name, known in (inputs or {}).items()
+            },
+            kernels=kernel,
+            fields=fields,
+            constants=constants,
+            bounds=bounds,
         )
         if model == AUTOMATIC:
             return _automatic(question, watch)
@@ -128,16 +146,9 @@ def problem(
     ('b', 'u.variance', 'u.length_x', 'noise.variance')
     """
     check_model(model)
-    snapshots = _snapshots(data, columns, time_unit)
-    question = Question.of(equation, snapshots, kernels=kernel, fields=fields, constants=constants)
+    runs = read_experiments(data, columns=columns, time_unit=time_unit)
+    question = Question.of(equation, runs, kernels=kernel, fields=fields, constants=constants)
     return MODELS[IN_ORDER[0] if model == AUTOMATIC else model].problem(question)
-
-
-def _snapshots(data: Any, columns: Mapping[str, str] | None, time_unit: str | None) -> Snapshots:
-    """Read what is no collection of snapshots yet, or is to have other names or another unit of time."""
-    if isinstance(data, Snapshots) and not columns and time_unit is None:
-        return data
-    return read(data, columns=columns, time_unit=time_unit)
 
 
 def check_model(model: str) -> None:
@@ -227,6 +238,12 @@ def _automatic(question: Question, watch: Watch) -> Result:
     name, other = IN_ORDER
     why_not = MODELS[name].applies(question)
     if why_not:
+        nor = MODELS[other].applies(question)
+        if nor:
+            raise ModelError(
+                f"The {name} model does not apply: {why_not} Nor does the {other} model: {nor} Fit the experiments one "
+                "by one: hiddenphysics.identify_many(equation, experiments), or --each."
+            )
         return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
     hesitation = MODELS[name].hesitates(question)
     if hesitation and not MODELS[other].applies(question):

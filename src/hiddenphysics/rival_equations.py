@@ -12,7 +12,7 @@ from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.identification import identify
 from hiddenphysics.learning import Status
 from hiddenphysics.result import Result
-from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.snapshots import read_experiments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -147,11 +147,12 @@ def compare(
         raise ModelError(
             "Evidences compare only under one model; name it: model='flow', model='midpoint' or model='paper'."
         )
-    snapshots = data if isinstance(data, Snapshots) else read(data)
+    told = {name: options.pop(name) for name in ("columns", "time_unit", "experiment") if name in options}
+    runs = read_experiments(data, **told)
     found: list[tuple[str, Result | None, str]] = []
     for text in equations:
         try:
-            found.append((text, identify(text, snapshots, model=model, progress=progress, **options), ""))
+            found.append((text, identify(text, runs, model=model, progress=progress, **options), ""))
         except HiddenPhysicsError as problem:
             found.append((text, None, str(problem)))
     if all(result is None for _, result, _ in found):

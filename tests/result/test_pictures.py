@@ -60,7 +60,7 @@ def test_pictures_with_many_snapshots_stay_small(flow, count, scattered):
     snapshots = heat_recording(count, 0.1)
     if scattered:
         snapshots = snapshots.subsample(12, seed=0)
-    figure = plot_result(replace(flow, snapshots=snapshots))
+    figure = plot_result(replace(flow, runs=hp.Experiments.single(snapshots)))
     titles = [axes.get_title() for axes in figure.axes if axes.get_title()]
     panels = [title for title in titles if " at t = " in title]
     assert len(panels) == min(count, 3)
@@ -75,7 +75,7 @@ def test_pictures_with_many_snapshots_stay_small(flow, count, scattered):
 
 def test_the_models_image_is_its_mean(flow):
     snapshots = heat_recording(11, 0.1)
-    figure = plot_result(replace(flow, snapshots=snapshots))
+    figure = plot_result(replace(flow, runs=hp.Experiments.single(snapshots)))
     axes = next(axes for axes in figure.axes if axes.get_title() == "u: the model")
     drawn = np.asarray(axes.collections[0].get_array())
     mean, _ = flow.predict("u", snapshots[5]["x"], t=snapshots[5].t)
@@ -85,14 +85,14 @@ def test_the_models_image_is_its_mean(flow):
 def test_of_very_many_values_an_even_part_is_drawn(found):
     x = np.linspace(0.1, 5.9, 10_001)
     many = hp.Snapshots(hp.Snapshot(t=t, x=x, u=heat(t, x)) for t in (0.0, 0.05))
-    axes = plot_result(replace(found, snapshots=many)).axes[0]
+    axes = plot_result(replace(found, runs=hp.Experiments.single(many))).axes[0]
     drawn = next(line.get_xdata() for line in axes.lines if line.get_label() == "data")
     assert (len(drawn), drawn[0], drawn[-1]) == (2000, x[0], x[-1])
 
 
 def test_known_deviations_are_error_bars(found):
     exact = [hp.Snapshot(s.t, s["x"], u=s["u"], u_std=np.linspace(0.1, 0.2, len(s))) for s in found.snapshots]
-    axes = plot_result(replace(found, snapshots=hp.Snapshots(exact))).axes[0]
+    axes = plot_result(replace(found, runs=hp.Experiments.single(hp.Snapshots(exact)))).axes[0]
     (bars,) = [c for c in axes.collections if len(c.get_paths()) == 25]
     lengths = [np.ptp(path.vertices[:, 1]) for path in bars.get_paths()]
     np.testing.assert_allclose(lengths, 4 * np.linspace(0.1, 0.2, 25))

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import typer
 
-from hiddenphysics.cli.arguments import check_output, names_by_name, numbers_by_name, seconds_of
+from hiddenphysics.cli.arguments import (
+    check_output,
+    files_by_name,
+    names_by_name,
+    numbers_by_name,
+    seconds_of,
+)
 from hiddenphysics.cli.data_options import columns_by_name
 from hiddenphysics.cli.progress import stages
 from hiddenphysics.cli.terminal import DOUBTFUL, Answer, say_details
 from hiddenphysics.errors import DataError
-from hiddenphysics.snapshots import Snapshots, read
+from hiddenphysics.snapshots import Experiments, Snapshots, read_experiments
 from hiddenphysics.writer import in_memory, write_file
 
 if TYPE_CHECKING:
@@ -31,6 +39,11 @@ class Choice:
     points: tuple[int, ...]
     seed: int
     noise: float
+
+    def of_each(self, runs: Experiments) -> Experiments:
+        """Choose from every experiment, each with noise and points of its own."""
+        seeds = itertools.count(self.seed)
+        return runs.each(lambda run: replace(self, seed=next(seeds)).of(run))
 
     def of(self, recording: Snapshots) -> Snapshots:
         """Choose times, thin them, add noise relative to the whole field, then draw points."""
@@ -125,34 +138,73 @@ def identify_file(
     kernel: str | None,
     columns: list[str],
     time_unit: str | None,
+    experiment: list[str] | None,
+    each: bool,
+    known: list[str],
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
     time_limit: str | None,
 ) -> None:
-    """Run `identify` on a file."""
+    """Run `identify` on a file, or on every experiment of it by itself."""
     output.check()
-    known, chosen, limit = numbers_by_name(constants), names_by_name(fields), seconds_of(time_limit)
-    recording = read(file, columns=columns_by_name(columns), missing=missing, time_unit=time_unit)
-    snapshots = choice.of(recording)
+    options: dict[str, Any] = {"model": model, "fields": names_by_name(fields)}
+    options["inputs"] = files_by_name(known)
+    options |= {"constants": numbers_by_name(constants), "time_limit": seconds_of(time_limit)}
+    named = columns_by_name(columns)
+    recordings = read_experiments(
+        file, columns=named, missing=missing, time_unit=time_unit, experiment=experiment
+    )
+    runs = choice.of_each(recordings)
     if output.verbose:  # to describe a recording is to read it
-        say_details(f"{file}: {recording.describe()}", f"Used: {snapshots.describe()}")
+        say_details(f"{file}: {recordings.describe()}", f"Used: {runs.describe()}")
     with stages(output.quiet, timed=False, foreseen=True, verbose=output.verbose) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
         from hiddenphysics.priors import kernel_from_text
 
-        result = identify(
-            pde,
-            snapshots,
-            model=model,
-            kernel=tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None,
-            fields=chosen,
-            constants=known,
-            progress=say,
-            time_limit=limit,
+        options["kernel"] = tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None
+        if each:
+            tell_each(pde, runs, options, output, say)
+            return
+        result = identify(pde, runs, progress=say, **options)
+    recording = _as_named(recordings.only, result) if len(recordings) == 1 else None
+    output.write(result.with_recording(recording))
+
+
+def tell_each(
+    pde: str, runs: Experiments, options: dict[str, Any], output: Output, say: Callable[[str], None]
+) -> None:
+    """Fit experiments one by one, each with parameters of its own, and print a table of them."""
+    if output.save is not None or output.plot is not None:
+        raise DataError(
+            "--each makes many results, and --save and --plot take one. Leave them out, or --each."
         )
-    output.write(result.with_recording(_as_named(recording, result)))
+    from hiddenphysics.batch import Failure, identify_many
+
+    limit = options.pop("time_limit")
+    limit = None if limit is None or not np.isfinite(limit) else limit
+    fits = identify_many(pde, runs, progress=say, time_limit=limit, **options)
+    lines = []
+    for name, fit in zip(runs.names, fits, strict=True):
+        told = fit.explanation if isinstance(fit, Failure) else _parameters(fit)
+        lines.append(f"{name:<{max(map(len, runs.names))}}  {fit.status:<17}  {told}")
+    summaries = [
+        {"name": name}
+        | (
+            {"status": str(fit.status), "explanation": fit.explanation}
+            if isinstance(fit, Failure)
+            else fit.summary()
+        )
+        for name, fit in zip(runs.names, fits, strict=True)
+    ]
+    output.answer.tell("\n".join(lines), experiments=summaries)
+    if any(fit.status != "converged" for fit in fits):
+        raise typer.Exit(DOUBTFUL)
+
+
+def _parameters(result: Result) -> str:
+    return "   ".join(f"{name} = {estimate}" for name, estimate in result.parameters.items())
 
 
 def _as_named(recording: Snapshots, result: Result) -> Snapshots | None:

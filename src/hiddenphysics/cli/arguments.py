@@ -50,6 +50,17 @@ def names_by_name(words: Iterable[str]) -> dict[str, str]:
     return pairs
 
 
+def files_by_name(words: Iterable[str]) -> dict[str, str]:
+    """Read ``w=forcing.csv`` into {"w": "forcing.csv"}."""
+    files: dict[str, str] = {}
+    for word in words:
+        name, equals, file = (part.strip() for part in word.partition("="))
+        if not (name and equals and file):
+            raise DataError(f"--input {word!r} was typed; needed is NAME=FILE, as in --input w=forcing.csv.")
+        files[name] = file
+    return files
+
+
 def numbers_by_name(words: Iterable[str]) -> dict[str, float]:
     """Read ``c=3`` into {"c": 3.0}."""
     numbers: dict[str, float] = {}

@@ -9,7 +9,7 @@ import typer
 
 from hiddenphysics.cli.compare_command import compare
 from hiddenphysics.cli.configuration import NAME
-from hiddenphysics.cli.data_options import Columns, TimeUnit
+from hiddenphysics.cli.data_options import Columns, Experiment, TimeUnit
 from hiddenphysics.cli.dataset_commands import app as datasets
 from hiddenphysics.cli.group import Commands
 from hiddenphysics.cli.options import (
@@ -82,7 +82,8 @@ def identify(
     file: Annotated[
         Path,
         typer.Argument(
-            help="CSV (t,x,u), .xlsx, .parquet, .npz, .mat, netCDF, HDF5, .zarr, or a folder of .npy.",
+            help="CSV (t,x,u), .xlsx, .parquet, .npz, .mat, netCDF, HDF5, .zarr, a folder of .npy, or a folder of such "
+            "files, each an experiment.",
             show_default=False,
         ),
     ],
@@ -107,6 +108,20 @@ def identify(
     ] = 0.0,
     column: Columns = None,
     time_unit: TimeUnit = None,
+    experiment: Experiment = None,
+    each: Annotated[
+        bool, typer.Option("--each", help="Fit the experiments one by one, each with parameters of its own.")
+    ] = False,
+    known: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            metavar="NAME=FILE",
+            help="A field that is known and has no equation, such as a forcing, measured at times and points of its "
+            "own; repeatable. One that was measured with the rest is a column of the file.",
+            show_default=False,
+        ),
+    ] = None,
     field: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=COLUMN", help="Use this column for a field of the equation; repeatable."),
@@ -141,6 +156,9 @@ def identify(
             kernel=kernel,
             columns=column or [],
             time_unit=time_unit,
+            experiment=experiment,
+            each=each,
+            known=known or [],
             fields=field or [],
             constants=constant or [],
             missing=missing,

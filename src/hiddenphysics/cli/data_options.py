@@ -30,6 +30,18 @@ TimeUnit = Annotated[
 ]
 
 
+Experiment = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--experiment",
+        metavar="COLUMN",
+        help="Column of the table whose values tell experiments apart, which share the parameters; repeatable. A "
+        "folder of files is several experiments, too.",
+        show_default=False,
+    ),
+]
+
+
 def columns_by_name(words: Iterable[str]) -> dict[str, str]:
     """Read ``x=position`` into {"x": "position"}."""
     pairs: dict[str, str] = {}

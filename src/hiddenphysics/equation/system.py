@@ -76,8 +76,20 @@ class System:
 
     @property
     def idle(self) -> tuple[str, ...]:
-        """Fields that no equation moves: a pressure, a potential."""
-        return tuple(f for f in self.equation.fields if f not in self.equation.evolution)
+        """Unknown fields that no equation moves: a pressure, a potential."""
+        known = {*self.equation.evolution, *self.inputs}
+        return tuple(f for f in self.equation.fields if f not in known)
+
+    @cached_property
+    def inputs(self) -> tuple[str, ...]:
+        """Fields with data that no statement is about: a measured forcing or velocity, which only enters the others."""
+        equation = self.equation
+        said = {field_name(atom) for tie in equation.ties for atom in atoms_of(tie)} | set(
+            equation.definitions
+        )
+        said |= {field_name(atom) for expr in equation.definitions.values() for atom in atoms_of(expr)}
+        known = said | set(equation.evolution)
+        return tuple(f for f in equation.fields if f in equation.given and f not in known)
 
     def highest(self, name: str) -> str:
         """Return the field of the state whose rate is the highest time derivative of an evolving field."""
@@ -120,7 +132,7 @@ class System:
         linear, rest = [], []
         for rate in self.rates.values():
             terms = sympy.Add.make_args(sympy.expand(-rate, power_exp=False, log=False))
-            kept = {term: _linear_term(term, self.equation.coordinates) for term in terms}
+            kept = {term: _linear_term(term, self.equation.coordinates, self.inputs) for term in terms}
             linear.append(Operator.collect(term for term in kept.values() if term is not None))
             rest.append(sympy.Add(*(term for term, operator in kept.items() if operator is None)))
         return tuple(linear), tuple(rest)
@@ -262,15 +274,20 @@ def _with_velocities(right: sympy.Expr, equation: Equation) -> sympy.Expr:
     return right.xreplace(replaced)
 
 
-def _linear_term(term: sympy.Expr, coordinates: tuple[str, ...]) -> tuple[str, Symbol, sympy.Expr] | None:
-    """Return a term as (field, symbol, coefficient) where it is linear, with a coefficient that holds no coordinate."""
+def _linear_term(
+    term: sympy.Expr, coordinates: tuple[str, ...], inputs: tuple[str, ...]
+) -> tuple[str, Symbol, sympy.Expr] | None:
+    """Return a term as (field, symbol, coefficient) where it is linear, with a coefficient that holds no coordinate.
+
+    Inputs are no unknowns: what is linear in them is a forcing.
+    """
     atoms = atoms_of(term)
     if len(atoms) != 1:
         return None
     (atom,) = atoms
     coefficient = term.xreplace({atom: ONE})
     places = {coordinate(name) for name in (TIME, "x", "y", "z")}
-    if term != coefficient * atom or coefficient.free_symbols & places:
+    if field_name(atom) in inputs or term != coefficient * atom or coefficient.free_symbols & places:
         return None
     return field_name(atom), derivative_symbol(atom, coordinates), coefficient
 

@@ -2,6 +2,7 @@
 
 from hiddenphysics.learning.criticism import WORDS, Criticism, LeftOver, criticise
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
+from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.rounds import rounds
 from hiddenphysics.learning.smoothing import (
@@ -30,11 +31,13 @@ __all__ = [
     "WORDS",
     "Criticism",
     "Guess",
+    "Heterogeneity",
     "Laplace",
     "LeftOver",
     "Objective",
     "Optimum",
     "Progress",
+    "Share",
     "SmoothedField",
     "Smoother",
     "Source",
@@ -49,6 +52,7 @@ __all__ = [
     "criticise",
     "first_guess",
     "gravest",
+    "heterogeneity",
     "is_free",
     "known_variance",
     "laplace",

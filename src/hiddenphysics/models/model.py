@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Criticism, Progress, Verdict
+from hiddenphysics.learning import Criticism, Heterogeneity, Progress, Verdict
 from hiddenphysics.models.question import Question
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots import Snapshots
@@ -43,6 +43,8 @@ class Fit:
         Whether it was told to stop before its end.
     criticism
         Whether what the equation leaves over is noise; None where nobody asked.
+    heterogeneity
+        Whether several experiments agree on the parameters; None where there is one, or nobody asked.
     """
 
     values: dict[str, float]
@@ -54,6 +56,7 @@ class Fit:
     learned: Any
     stopped: bool = False
     criticism: Criticism | None = None
+    heterogeneity: Heterogeneity | None = None
 
 
 class Model(ABC):
@@ -99,6 +102,10 @@ class Model(ABC):
     @abstractmethod
     def predict(self, learned: Any, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation (N,) of a linear operator of the fields at points (N, D) and a time."""
+
+    def part(self, learned: Any, experiment: int) -> Any:
+        """Return what was learned of one experiment among several, counted from 0."""
+        raise ModelError(f"The model {self.name!r} takes one experiment.")
 
     @abstractmethod
     def draw(

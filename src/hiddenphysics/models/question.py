@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -18,7 +19,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.priors import Kernel
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 
 Bounds = Mapping[str, tuple[float | None, float | None]]
 
@@ -30,43 +31,72 @@ Kernels = Scales | Mapping[str, Scales]
 
 @dataclass(frozen=True)
 class Question:
-    """An equation, snapshots under its names, and the kernels that a user has chosen.
+    """An equation, experiments with snapshots under its names, and the kernels that a user has chosen.
+
+    Inputs that were measured at times and points of their own stand apart, by name.
 
     `Question.of` brings them together and refuses what no model can use.
     """
 
     equation: Equation
-    snapshots: Snapshots
+    experiments: Experiments
     kernels: Kernels | None = None
+    inputs: Mapping[str, Experiments] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls,
         text: str,
-        snapshots: Snapshots,
+        experiments: Experiments,
         *,
+        inputs: Mapping[str, Experiments] | None = None,
         kernels: Kernels | None = None,
         fields: Mapping[str, str] | None = None,
         constants: Mapping[str, float] | None = None,
         bounds: Bounds | None = None,
     ) -> Question:
-        """Read an equation for some snapshots; the arguments are those of `hiddenphysics.identify`."""
+        """Read an equation for some experiments; the other arguments are those of `hiddenphysics.identify`."""
         _check_kernels(kernels)
-        snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
-        equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
-        snapshots.require_informative()
-        _check_changes(snapshots)
+        experiments.each(_of_two)
+        inputs = {name: _input(name, own, experiments) for name, own in (inputs or {}).items()}
+        equation, experiments = match(
+            text, experiments, fields=fields, constants=constants, bounds=bounds, inputs=tuple(inputs)
+        )
+        strange = [name for name in inputs if name not in equation.system.inputs]
+        if strange:
+            raise DataError(
+                f"{strange[0]} was given as an input, and is no field of the equation that nothing is said about. An "
+                "input stands in the equation of another field, and has none of its own, as w in u_t = k*w."
+            )
+        experiments.each(partial(_that_changes, known=equation.system.inputs))
         if not equation.parameters:
             raise ModelError(
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
                 "is sought, as in u_t - b*u_xx = 0."
             )
-        return cls(equation, snapshots, kernels)
+        return cls(equation, experiments, kernels, inputs)
+
+    def known(self, name: str) -> tuple[Snapshots, ...]:
+        """Return the data of an input, for every experiment."""
+        if name not in self.inputs:
+            return tuple(run.select({name: name}) for run in self.experiments)
+        own = self.inputs[name]
+        return tuple(own) if len(own) > 1 else (own.only,) * len(self.experiments)
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Those of the one experiment; several are refused, for models that take one."""
+        return self.experiments.only
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the measured fields."""
+        return self.experiments.fields
 
     @property
     def count(self) -> int:
         """How many values were measured."""
-        return sum(len(s) * len(s.fields) for s in self.snapshots)
+        return sum(len(s) * len(s.fields) for run in self.experiments for s in run)
 
     def require_values(self, unknowns: Sequence[str], what: str) -> None:
         """Refuse fewer values than unknowns; `what` names those in the sentence."""
@@ -79,12 +109,13 @@ class Question:
 
 def match(
     text: str,
-    snapshots: Snapshots,
+    experiments: Experiments,
     *,
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
-) -> tuple[Equation, Snapshots]:
+    inputs: tuple[str, ...] = (),
+) -> tuple[Equation, Experiments]:
     """Parse an equation knowing which fields have data, and name the data's fields as the equation does.
 
     Parameters
@@ -92,31 +123,69 @@ def match(
     fields
         Equation name -> data name; only these are used. Without it names must agree, except that one field of
         the data serves the one field of the equation whatever its name (``usol`` for ``u``).
+    inputs
+        Names of fields whose data stand apart.
     """
-    snapshots = _select(snapshots, fields) if fields else snapshots
-    axes = snapshots.coordinates
-    equation = Equation.parse(text, coordinates=axes, constants=constants, bounds=bounds)
-    snapshots = _rename_the_only_field(equation, _rename_alike(equation, snapshots))
-    snapshots = _without_strangers(equation, snapshots)
-    _check_kinds(equation, snapshots)
-    _check_strangers(equation, snapshots)
-    _check_dimensions(equation, snapshots)
-    given = tuple(f for f in snapshots.fields if f not in _velocities(equation))
+    axes = experiments.coordinates
+    equation = Equation.parse(text, fields=inputs, coordinates=axes, constants=constants, bounds=bounds)
+
+    def named(snapshots: Snapshots) -> Snapshots:
+        snapshots = _select(snapshots, fields) if fields else snapshots
+        snapshots = _rename_the_only_field(equation, _rename_alike(equation, snapshots))
+        snapshots = _without_strangers(equation, snapshots)
+        _check_kinds(equation, snapshots)
+        _check_strangers(equation, snapshots)
+        _check_dimensions(equation, snapshots)
+        return snapshots
+
+    experiments = experiments.each(named)
+    given = tuple(f for f in (*experiments.fields, *inputs) if f not in _velocities(equation))
     if set(given) & set(equation.parameters):  # a name with data is a field, though it looked like a number
         return Equation.parse(
             text, fields=given, coordinates=axes, constants=constants, bounds=bounds
-        ), snapshots
-    return replace(equation, given=given), snapshots
+        ), experiments
+    return replace(equation, given=given), experiments
 
 
-def _check_changes(snapshots: Snapshots) -> None:
-    """Refuse snapshots that are all the same: with measured values that is one of them read twice."""
+def _of_two(snapshots: Snapshots) -> Snapshots:
+    """Return a run that has two snapshots at least; refuse another."""
+    snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
+    return snapshots
+
+
+def _input(name: str, own: Experiments, experiments: Experiments) -> Experiments:
+    """Return an input under its name; refuse other coordinates, several fields, and other experiments."""
+    if len(own.fields) != 1:
+        raise DataError(
+            f"The data of the input {name} hold {', '.join(own.fields)}; give one field, whatever its name."
+        )
+    if own.coordinates != experiments.coordinates:
+        raise DataError(
+            f"The input {name} has the coordinates {', '.join(own.coordinates)}, the other data "
+            f"{', '.join(experiments.coordinates)}; it needs the same."
+        )
+    if len(own) > 1 and own.names != experiments.names:
+        raise DataError(
+            f"The input {name} has the experiments {', '.join(own.names)}, the other data "
+            f"{', '.join(experiments.names)}; give one input for all of them, or one for each under the same names."
+        )
+    return own.each(lambda run: run.rename({run.fields[0]: name}) if run.fields[0] != name else run)
+
+
+def _that_changes(snapshots: Snapshots, known: Sequence[str] = ()) -> Snapshots:
+    """Return a run in which something changes; refuse another: with measured values that is a snapshot read twice.
+
+    Known inputs may be constant.
+    """
+    moving = {f: f for f in snapshots.fields if f not in known}
+    (snapshots.select(moving) if len(moving) < len(snapshots.fields) else snapshots).require_informative()
     if all(_same(a, b) for a, b in pairwise(snapshots)):
         raise DataError(
             f"All {len(snapshots)} snapshots hold the same values at the same points: nothing changes from t = "
             f"{snapshots.times[0]:g} to {snapshots.times[-1]:g}, and a rate of exactly nothing says nothing about the "
             "equation. Look whether one snapshot was read twice."
         )
+    return snapshots
 
 
 def _same(one: Snapshot, other: Snapshot) -> bool:

@@ -23,9 +23,11 @@ from hiddenphysics.loader import (
 from hiddenphysics.models import MODELS, Arrays
 from hiddenphysics.priors import NOISE
 
-FORMAT = 5
-EARLIER = (3, 4)
-"""Formats without a seal. Format 3 also repeated the verdict and the kernels among what the flow has learned."""
+FORMAT = 6
+SEALED = (5, 6)
+EARLIER = (3, 4, 5)
+"""Format 5 knew one experiment. Formats 3 and 4 have no seal. Format 3 also repeated the verdict and the kernels among
+what the flow has learned."""
 
 
 CRITICISM = record(
@@ -39,6 +41,23 @@ CRITICISM = record(
     }
 )
 """See `Criticism`."""
+
+
+HETEROGENEITY = record(
+    {
+        "p_value": finite,
+        "statistic": finite,
+        "degrees": integer,
+        "apart": finite,
+        "shares": listing(
+            record({"name": text, "estimate": mapping(number), "std": mapping(number), "statistic": finite})
+        ),
+    }
+)
+"""See `Heterogeneity`."""
+
+PROVENANCE = record({"units": mapping(text), "start": text, "notes": listing(text)})
+"""See `Provenance`; of formats before 6 there is one for the only experiment."""
 
 
 def check_description(told: dict[str, Any]) -> None:
@@ -69,9 +88,14 @@ def check_description(told: dict[str, Any]) -> None:
         },
         {
             "criticism": optional(CRITICISM),
-            "provenance": record({"units": mapping(text), "start": text, "notes": listing(text)}),
+            "heterogeneity": optional(HETEROGENEITY),
+            "provenance": PROVENANCE,
+            "experiments": listing(record({"name": text, "provenance": PROVENANCE})),
         },
     )(told, "the description")
+    names = [one["name"] for one in told.get("experiments", [{"name": ""}])]
+    if not names or len(set(names)) < len(names):
+        raise Mismatch(names, "the description.experiments", "a list of experiments with names of their own")
     if not told["fields"]:
         raise Mismatch(told["fields"], "the description.fields", "a list of some names")
 

@@ -12,13 +12,13 @@ import math
 import re
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.learning import Criticism, Status
+from hiddenphysics.learning import Criticism, Heterogeneity, Status
 from hiddenphysics.loader import (
     Trial,
     Unsealed,
@@ -32,14 +32,19 @@ from hiddenphysics.loader import (
     unseal,
 )
 from hiddenphysics.models import MODELS, Arrays, Question
-from hiddenphysics.result.description import FORMAT, check_description, check_numbers
+from hiddenphysics.result.description import FORMAT, SEALED, check_description, check_numbers
 from hiddenphysics.result.result import Result
-from hiddenphysics.snapshots import Provenance, Snapshots, read
+from hiddenphysics.snapshots import Experiments, Provenance, Snapshots, read
 from hiddenphysics.writer import check_target, in_memory, sealed, write_file
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ATTRIBUTE = "hiddenphysics"
 LEARNED = "learned "
 """What the names of arrays begin with that hold the posterior of the fields."""
+EXPERIMENT = "experiment of a row"
+"""Name of the column that tells which experiment, counted from 0, a row belongs to; no field can be called so."""
 PLAIN_TYPE = re.compile(r"[<>|][biufc]\d{1,2}")
 """Types of arrays: plain numbers, as NumPy writes them."""
 HOW = "Results are written by result.save(...) or identify … --save fit.nc."
@@ -53,7 +58,8 @@ class Packed(NamedTuple):
     told
         Everything that is no array, ready for JSON.
     columns
-        The snapshots as a table, one row per point: t, coordinates, fields, known deviations, each (N,).
+        The snapshots as a table, one row per point: t, coordinates, fields, known deviations, each (N,); of several
+        experiments also which of them a row belongs to, `EXPERIMENT`.
     covariance
         (P, P), see `Result`.
     learned
@@ -68,18 +74,19 @@ class Packed(NamedTuple):
 
 def pack(result: Result) -> Packed:
     """Return plain data and arrays from which `unpack` makes the same result; the recording stays behind."""
-    table = result.snapshots.to_table()
+    tables = [run.to_table() for run in result.runs]
     plain, learned = MODELS[result.model].pack(result.learned)
-    columns = {name: table[name].to_numpy() for name in table.columns}
+    names = ("t", *result.runs.coordinates, *_columns(result.runs))
+    columns = {name: np.concatenate([_column(table, name) for table in tables]) for name in names}
+    if len(tables) > 1:
+        columns[EXPERIMENT] = np.repeat(np.arange(len(tables)), list(map(len, tables)))
     return Packed(_describe(result) | {"learned": plain}, columns, result.covariance, learned)
 
 
 def unpack(packed: Packed, *, check: bool = False) -> Result:
     """Return what `pack` has packed, in any process; what comes from a file is to be checked first."""
     told, columns, covariance, learned = packed
-    about = told.get("provenance", {})
-    provenance = Provenance(about.get("units", {}), about.get("start", ""), tuple(about.get("notes", ())))
-    return _rebuild(told, Snapshots(read(columns), provenance), covariance, learned, check)
+    return _rebuild(told, _experiments(told, columns), covariance, learned, check)
 
 
 def save(result: Result, path: Path, *, overwrite: bool) -> Path:
@@ -107,7 +114,8 @@ def load(path: str | Path) -> Result:
         under = unseal(path)
         told, arrays = _earlier(path) if under is None else _ours(under)
         check_description(told)
-        names = ("t", *told["coordinates"], *told["columns"])
+        several = [EXPERIMENT] if len(told.get("experiments", ())) > 1 else []
+        names = ("t", *told["coordinates"], *told["columns"], *several)
         columns = {name: arrays[name] for name in names}
         learned = {n.removeprefix(LEARNED): a for n, a in arrays.items() if n.startswith(LEARNED)}
         check_numbers(told, columns, arrays["covariance"])
@@ -174,7 +182,7 @@ def _earlier(path: Path) -> tuple[dict[str, Any], Arrays]:
                 f"{path} holds no result of this library (an attribute {ATTRIBUTE!r} is needed). {HOW}"
             )
         told = plain_data(file.attrs[ATTRIBUTE], "its description")
-        if isinstance(told, dict) and told.get("format") == FORMAT:
+        if isinstance(told, dict) and told.get("format") in SEALED:
             raise DataError(f"{path} has lost its seal: it was changed after it had been written. {HOW}")
         mapping(lambda value, place: None)(told, "the description")
         variables = {name: item for name, item in file.items() if isinstance(item, h5py.Dataset)}
@@ -183,6 +191,34 @@ def _earlier(path: Path) -> tuple[dict[str, Any], Arrays]:
             for n, v in variables.items()
             if v.dtype.kind in "biufc" and "NAME" not in v.attrs
         }
+
+
+# ---- experiments as one table --------------------
+
+
+def _columns(runs: Experiments) -> list[str]:
+    """Names of fields and known deviations, of those that any snapshot has."""
+    return list(dict.fromkeys(name for run in runs for snapshot in run for name in snapshot.columns))
+
+
+def _column(table: pd.DataFrame, name: str) -> np.ndarray:
+    """Return a column; a deviation that some snapshots do not know adds nothing to the noise, as 0 does."""
+    return np.zeros(len(table)) if name not in table else table[name].fillna(0.0).to_numpy()
+
+
+def _experiments(told: dict[str, Any], columns: Arrays) -> Experiments:
+    """Return the experiments that a description and a table tell of."""
+    about = told.get("experiments") or [{"name": "", "provenance": told.get("provenance", {})}]
+    owner = columns.get(EXPERIMENT, np.zeros(len(columns["t"])))
+    runs = {}
+    for number, one in enumerate(about):
+        provenance = one["provenance"]
+        own = {name: values[owner == number] for name, values in columns.items() if name != EXPERIMENT}
+        known = Provenance(
+            provenance.get("units", {}), provenance.get("start", ""), tuple(provenance.get("notes", ()))
+        )
+        runs[one["name"]] = Snapshots(read(own), known)
+    return Experiments(runs)
 
 
 # ---- plain data --------------------
@@ -195,14 +231,18 @@ def _describe(result: Result) -> dict[str, Any]:
         "text": equation.text,
         "constants": dict(equation.constants),
         "bounds": {name: list(limits) for name, limits in equation.bounds.items()},
-        "coordinates": list(result.snapshots.coordinates),
+        "coordinates": list(result.runs.coordinates),
         "fields": list(equation.given),
-        "columns": list(result.snapshots[0].columns),
-        "provenance": asdict(result.snapshots.provenance),
+        "columns": _columns(result.runs),
+        "experiments": [
+            {"name": name, "provenance": asdict(run.provenance)}
+            for name, run in zip(result.runs.names, result.runs, strict=True)
+        ],
         "model": result.model,
         "values": result.values,
         "reason": result.reason,
         "criticism": None if result.criticism is None else result.criticism.plain(),
+        "heterogeneity": None if result.heterogeneity is None else result.heterogeneity.plain(),
         "evidence": result.evidence,
         "status": str(result.status),
         "explanation": result.explanation,
@@ -214,22 +254,22 @@ def _describe(result: Result) -> dict[str, Any]:
 
 
 def _rebuild(
-    told: dict[str, Any], snapshots: Snapshots, covariance: np.ndarray, arrays: Arrays, check: bool
+    told: dict[str, Any], runs: Experiments, covariance: np.ndarray, arrays: Arrays, check: bool
 ) -> Result:
     equation = Equation.parse(
         told["text"],
         fields=told["fields"],
-        coordinates=snapshots.coordinates,
+        coordinates=runs.coordinates,
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
     )
     values = {name: float(value) for name, value in told["values"].items()}
-    model, question = MODELS[told["model"]], Question(equation, snapshots)
+    model, question = MODELS[told["model"]], Question(equation, runs)
     if check:
         model.check(question, values, told["learned"], arrays)
     return Result(
         equation=equation,
-        snapshots=snapshots,
+        runs=runs,
         values=values,
         covariance=covariance,
         evidence=float(told["evidence"]),
@@ -242,4 +282,5 @@ def _rebuild(
         learned=model.unpack(question, values, told["learned"], arrays),
         reason=told["reason"],
         criticism=Criticism.of_plain(told["criticism"]) if told.get("criticism") else None,
+        heterogeneity=Heterogeneity.of_plain(told["heterogeneity"]) if told.get("heterogeneity") else None,
     )

@@ -57,5 +57,5 @@ def _picture(result: Result) -> str:
         return f"<p>No picture: {escape(str(problem))}</p>"
     content = base64.b64encode(figure.png()).decode()
     width, _ = figure.size_shown()
-    about = escape(f"Snapshots and posterior of {', '.join(result.snapshots.fields)}")
+    about = escape(f"Snapshots and posterior of {', '.join(result.runs.fields)}")
     return f'<img alt="{about}" width="{width}" style="max-width:100%" src="data:image/png;base64,{content}">'

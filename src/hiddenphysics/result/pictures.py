@@ -32,6 +32,8 @@ DENSE = 400
 """Points along x at which a posterior curve is drawn."""
 PANELS = 3
 """Snapshots that have a panel of their own; more are drawn as an image, and so many of them by themselves."""
+EXPERIMENTS = 6
+"""Experiments that have a row of their own; of more, evenly spaced ones."""
 MOST_MARKS = 2000
 """Values of a snapshot that are drawn in its panel; of more, an even part."""
 MOST_CROSSES = 400
@@ -58,6 +60,8 @@ def plot_result(result: Result) -> Figure:
 
     Fields in three dimensions have no panel; their equation still does.
     """
+    if len(result.runs) > 1:
+        return _plot_experiments(result)
     dimensions = len(result.equation.coordinates)
     fields = [f for f in result.snapshots.fields if f in result.equation.evolution] if dimensions < 3 else []
     rows: list[tuple[float, list[Drawer]]] = []
@@ -71,6 +75,33 @@ def plot_result(result: Result) -> Figure:
     ]
     rows.append((0.27 * len(equation_lines(result)), [partial(plot_equation, result)]))
     return arranged(rows)
+
+
+def _plot_experiments(result: Result) -> Figure:
+    """Draw some snapshots of every experiment in a row of its own; of very many experiments some."""
+    dimensions = len(result.equation.coordinates)
+    fields = [f for f in result.runs.fields if f in result.equation.evolution] if dimensions < 3 else []
+    rows: list[tuple[float, list[Drawer]]] = []
+    for number in evenly(len(result.runs), EXPERIMENTS):
+        name, one = result.runs.names[number], result.experiments[number]
+        shown = evenly(len(one.snapshots), PANELS)
+        rows += [
+            (
+                2.3,
+                [
+                    partial(_named_snapshot, name, one, field, index, legend=not rows and index == shown[0])
+                    for index in shown
+                ],
+            )
+            for field in fields
+        ]
+    rows.append((0.27 * len(equation_lines(result)), [partial(plot_equation, result)]))
+    return arranged(rows)
+
+
+def _named_snapshot(name: str, result: Result, field: str, index: int, axes: Axes, *, legend: bool) -> None:
+    plot_snapshot(result, field, index, axes, legend=legend)
+    axes.set_title(f"{name}: {field} at t = {result.snapshots[index].t:g}", fontsize="medium")
 
 
 def arranged(rows: list[tuple[float, list[Drawer]]], width: float = 10.0) -> Figure:
@@ -200,6 +231,8 @@ def equation_lines(result: Result) -> list[tuple[str, str]]:
     if result.criticism is not None:
         looks = f", left over looks like {result.criticism.missing}" if result.criticism.missing else ""
         ending += f"; what is left over is noise: p = {result.criticism.p_value:.1g}{looks}"
+    if result.heterogeneity is not None:
+        ending += f"; {len(result.runs)} experiments agree: p = {result.heterogeneity.p_value:.1g}"
     return list(zip(labels, [*typed, *identified, ending], strict=True))
 
 

@@ -30,7 +30,7 @@ def plot_residuals(result: Result) -> Figure:
     table = result.residuals()
     times, places = table["t"].to_numpy(), table["x"].to_numpy()
     rows: list[tuple[float, list[Drawer]]] = []
-    for field in result.snapshots.fields:
+    for field in (f for f in result.snapshots.fields if f in table):
         raw = table[field].to_numpy()
         scale, unit = _scale(result, field, raw)
         scaled = raw / scale

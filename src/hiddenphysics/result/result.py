@@ -14,17 +14,18 @@ from numpy.typing import ArrayLike
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Criticism, Status
+from hiddenphysics.learning import Criticism, Heterogeneity, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
 from hiddenphysics.result.estimate import Estimate
 from hiddenphysics.result.units import described, parameter_units
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshots
 
 if TYPE_CHECKING:
     import pandas as pd
     import xarray as xr
 
+    from hiddenphysics.result.fitted_experiments import FittedExperiments
     from hiddenphysics.result.self_showing import Figure
 
 
@@ -34,8 +35,8 @@ class Result:
 
     Attributes
     ----------
-    equation, snapshots
-        What was asked, and the data that answered, under the equation's names.
+    equation, runs
+        What was asked, and the experiments whose data answered, under the equation's names.
     values
         Every learned number in natural units: parameters, ``u.variance``, ``u.length_x``, …,
         ``noise.variance``.
@@ -57,12 +58,14 @@ class Result:
         Why this model was used, where nobody asked for it by name.
     criticism
         Whether what the equation leaves over is noise, with a p-value; None where nobody asked.
+    heterogeneity
+        Whether several experiments agree on the parameters, with a p-value; None where there is one.
     recording
         The whole field on a grid, when it is known; only drawn.
     """
 
     equation: Equation
-    snapshots: Snapshots
+    runs: Experiments
     values: dict[str, float]
     covariance: np.ndarray
     evidence: float
@@ -75,6 +78,7 @@ class Result:
     learned: Any
     reason: str = ""
     criticism: Criticism | None = None
+    heterogeneity: Heterogeneity | None = None
     recording: Snapshots | None = None
 
     @classmethod
@@ -82,7 +86,7 @@ class Result:
         """Put together what was asked and what a model has learned."""
         made = cls(
             equation=question.equation,
-            snapshots=question.snapshots,
+            runs=question.experiments,
             values=fit.values,
             covariance=fit.covariance,
             evidence=fit.evidence,
@@ -94,6 +98,7 @@ class Result:
             model=model,
             learned=fit.learned,
             criticism=fit.criticism,
+            heterogeneity=fit.heterogeneity,
         )
         if made.status.is_bad and made.status is not Status.MISFIT:  # whose deviations hold what is left over
             return made.doubted(made.status, made.explanation)
@@ -106,6 +111,21 @@ class Result:
         covariance[own], covariance[:, own] = 0.0, 0.0
         covariance[own, own] = np.diag(np.full(len(self.equation.parameters), np.inf))
         return replace(self, status=status, explanation=explanation, covariance=covariance)
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """The data of the one experiment; of several, ask one of `experiments`."""
+        return self.runs.only
+
+    @cached_property
+    def experiments(self) -> FittedExperiments:
+        """Every experiment by itself, by name or counted from 0: its data, and the posterior of its fields.
+
+        Each is a `Result` with the common parameters, ``fit.experiments["dish 2"].predict("u", x, t=24)``.
+        """
+        from hiddenphysics.result.fitted_experiments import fitted_experiments
+
+        return fitted_experiments(self)
 
     @property
     def problem(self) -> Problem:
@@ -128,7 +148,7 @@ class Result:
     @cached_property
     def units(self) -> dict[str, str]:
         """Units of the parameters, of those that can be told from the units of the data (needs pint)."""
-        return parameter_units(self.equation, self.snapshots.units)
+        return parameter_units(self.equation, self.runs.units)
 
     def predict(
         self, field: str, x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None, *, t: float
@@ -139,7 +159,7 @@ class Result:
         like the others, and so is every linear operator of the fields, such as ``"v_x - u_y"``. What the equation
         does not fix, like the constant in a pressure, comes out as its prior has it.
         """
-        return MODELS[self.model].predict(self.learned, field, self._points((x, y, z)), _one_time(t))
+        return MODELS[self.model].predict(self._own("predict"), field, self._points((x, y, z)), _one_time(t))
 
     def mean(self, field: str, points: np.ndarray, t: float) -> np.ndarray:
         """Return the posterior mean (N,) of a field at points (N, D) and a time: as `predict`, without deviations.
@@ -165,7 +185,7 @@ class Result:
     ) -> np.ndarray:
         """Return draws (count, N) of a field from its joint posterior."""
         points = self._points((x, y, z))
-        return MODELS[self.model].draw(self.learned, field, points, _one_time(t), count, seed)
+        return MODELS[self.model].draw(self._own("sample"), field, points, _one_time(t), count, seed)
 
     def simulate(self, times: ArrayLike, *, points: int = 200, draws: int = 0, seed: int = 0) -> xr.Dataset:
         """Move what was found onwards by the identified equation, from the first snapshot (`model="flow"`).
@@ -191,7 +211,7 @@ class Result:
 
     def move(self, points: np.ndarray, times: np.ndarray, draws: int, seed: int) -> dict[str, np.ndarray]:
         """Return every field of the state at points (N, D), moved on through times: (T, N), or (draws, T, N)."""
-        return MODELS[self.model].move(self.learned, points, times, draws, seed)
+        return MODELS[self.model].move(self._own("simulate"), points, times, draws, seed)
 
     def cramer_rao(self, noise: Mapping[str, float]) -> dict[str, float] | None:
         """Return the Cramér–Rao bound: how well any unbiased estimate could tell the parameters (`model="flow"`).
@@ -207,7 +227,7 @@ class Result:
             Parameter -> standard deviation; empty where it is not finite, or cannot be told for these data. None where
             the model tells no bound.
         """
-        return MODELS[self.model].cramer_rao(self.learned, self.snapshots, noise)
+        return MODELS[self.model].cramer_rao(self.learned, self.runs[0], noise)
 
     def latex(self) -> str:
         """Return the identified equation in LaTeX, numbers with their uncertainty."""
@@ -241,12 +261,22 @@ class Result:
             "model": self.model,
             "reason": self.reason,
             "criticism": None if self.criticism is None else self.criticism.plain(),
+            "heterogeneity": None if self.heterogeneity is None else self.heterogeneity.plain(),
             "equation": self.identified(),
-            "points": [len(s) for s in self.snapshots],
-            "times": self.snapshots.times.tolist(),
-            "units": self.snapshots.units,
-            "start": self.snapshots.provenance.start,
-            "notes": list(self.snapshots.notes),
+            "experiments": [
+                {
+                    "name": name,
+                    "points": [len(s) for s in run],
+                    "times": run.times.tolist(),
+                    "start": run.provenance.start,
+                }
+                for name, run in zip(self.runs.names, self.runs, strict=True)
+            ],
+            "points": [len(s) for run in self.runs for s in run],
+            "times": [float(t) for run in self.runs for t in run.times],
+            "units": self.runs.units,
+            "start": self.runs.provenance.start,
+            "notes": list(self.runs.notes),
             "jitter": _finite(self.jitter),
             "evaluations": self.evaluations,
             "seconds": self.seconds,
@@ -259,9 +289,11 @@ class Result:
             lines.append(f"why        {self.reason}")
         if self.criticism is not None and self.status is not Status.MISFIT:
             lines.append(f"criticism  {self.criticism.sentence()}")
+        if self.heterogeneity is not None and not self.heterogeneity.speaks_against:
+            lines.append(f"agreement  {self.heterogeneity.sentence()}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
-        lines += [f"data       {sentence}" for sentence in described(self.snapshots, self.units)]
+        lines += [f"data       {sentence}" for sentence in described(self.runs, self.units)]
         for name, e in self.parameters.items():
             unit = f" {self.units[name]}" if self.units.get(name, "1") != "1" else ""
             lines.append(f"{name:<10} {e}{unit}   95 % in {e.interval_text(0.95)}")
@@ -362,6 +394,16 @@ class Result:
     def with_recording(self, recording: Snapshots | None) -> Result:
         """Return the same result with the whole field beside it, for pictures."""
         return replace(self, recording=recording)
+
+    def _own(self, asked: str) -> Any:
+        """Return what was learned of the one experiment; of several a field has one history in each."""
+        if len(self.runs) > 1:
+            first = self.runs.names[0]
+            raise ModelError(
+                f"{len(self.runs)} experiments were fitted together, and each has fields of its own. Say which: "
+                f"fit.experiments[{first!r}].{asked}(...), by name or counted from 0."
+            )
+        return self.learned
 
     def _numbers(self) -> dict[str, tuple[float, float | None]]:
         return {p: (e.estimate, e.std if np.isfinite(e.std) else None) for p, e in self.parameters.items()}

@@ -75,12 +75,14 @@ def residual_table(result: Result) -> pd.DataFrame:
     import pandas as pd
 
     parts = []
-    for snapshot in result.snapshots:
-        columns: dict[str, Any] = {"t": np.full(len(snapshot), snapshot.t)}
-        columns |= {name: snapshot[name] for name in snapshot.coordinates}
-        for field in snapshot.fields:
-            columns[field] = snapshot[field] - result.mean(field, snapshot.points, snapshot.t)
-        parts.append(pd.DataFrame(columns))
+    for name, one in zip(result.runs.names, result.experiments, strict=True):
+        for snapshot in one.snapshots:
+            columns: dict[str, Any] = {"experiment": name} if len(result.runs) > 1 else {}
+            columns |= {"t": np.full(len(snapshot), snapshot.t)}
+            columns |= {axis: snapshot[axis] for axis in snapshot.coordinates}
+            for field in (f for f in snapshot.fields if f not in result.equation.system.inputs):
+                columns[field] = snapshot[field] - one.mean(field, snapshot.points, snapshot.t)
+            parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -113,12 +115,14 @@ def arviz_data(result: Result, count: int, seed: int) -> Any:
         import arviz
     except ImportError as missing:
         raise MissingExtraError('ArviZ is needed. Type: pip install "hiddenphysics[arviz]"') from missing
+    import pandas as pd
+
     drawn = parameter_draws(result, count, seed)
-    table = result.snapshots.to_table()
+    table = pd.concat([run.to_table() for run in result.runs], ignore_index=True)
     groups: dict[str, Any] = {
         "posterior": {name: drawn[name].to_numpy()[None] for name in drawn.columns},  # one chain
-        "observed_data": {name: table[name].to_numpy() for name in result.snapshots.fields},
-        "constant_data": {name: table[name].to_numpy() for name in ("t", *result.snapshots.coordinates)},
+        "observed_data": {name: table[name].to_numpy() for name in result.runs.fields},
+        "constant_data": {name: table[name].to_numpy() for name in ("t", *result.runs.coordinates)},
     }
     # Until its version 1 a group was an argument; since then there is one argument for all.
     return arviz.from_dict(**groups) if arviz.__version__.startswith("0.") else arviz.from_dict(groups)

@@ -20,7 +20,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation import TIME, Equation, Fractional, FractionalDerivative
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.snapshots import Experiments
 
 Exponents: TypeAlias = dict[str, sympy.Rational]
 """A product of powers, by name."""
@@ -61,11 +61,11 @@ def parameter_units(equation: Equation, units: Mapping[str, str]) -> dict[str, s
     return {name: f"{unit:~P}" or "1" for name, unit in told.items() if unit is not None}
 
 
-def described(snapshots: Snapshots, found: Mapping[str, str]) -> list[str]:
+def described(runs: Experiments, found: Mapping[str, str]) -> list[str]:
     """Say what was done to the data, and their units; without pint, what would tell those of the parameters."""
-    sentences = list(snapshots.notes)
-    if snapshots.units:
-        listed = ", ".join(f"{name} in {unit}" for name, unit in snapshots.units.items())
+    sentences = list(runs.notes)
+    if runs.units:
+        listed = ", ".join(f"{name} in {unit}" for name, unit in runs.units.items())
         more = (
             ""
             if found or can_tell()

@@ -2,14 +2,16 @@
 
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
+from hiddenphysics.snapshots.experiments import Experiments
 from hiddenphysics.snapshots.provenance import Provenance
-from hiddenphysics.snapshots.readers import READERS, Reader, Request, read
+from hiddenphysics.snapshots.readers import READERS, Reader, Request, read, read_experiments
 from hiddenphysics.snapshots.snapshot import CHUNK, Snapshot
 from hiddenphysics.snapshots.stored_snapshot import StoredSnapshot
 
 __all__ = [
     "CHUNK",
     "READERS",
+    "Experiments",
     "Provenance",
     "Reader",
     "Request",
@@ -18,4 +20,5 @@ __all__ = [
     "StoredSnapshot",
     "deviation_name",
     "read",
+    "read_experiments",
 ]

@@ -1,5 +1,6 @@
 """Fields as waves on periodic boxes: grids, features, integrators, and the motion of an equation."""
 
+from hiddenphysics.spectral.driving import Driving
 from hiddenphysics.spectral.features import Features, Gauge, seen_through, values_at, wave_matrix
 from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
@@ -11,6 +12,7 @@ __all__ = [
     "KROGSTAD",
     "MIN_POINTS",
     "Box",
+    "Driving",
     "Features",
     "Fields",
     "Gauge",

@@ -25,6 +25,7 @@ from hiddenphysics.equation import (
 )
 from hiddenphysics.errors import ModelError
 from hiddenphysics.operators import Symbol
+from hiddenphysics.spectral.driving import Driving
 from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes, TracedGrid
 from hiddenphysics.spectral.integrator import KROGSTAD, Integrator, act
 from hiddenphysics.spectral.projection import (
@@ -71,6 +72,8 @@ class Motion:
         Whether L is a matrix for each wavenumber, or a number for each wavenumber and field.
     integrator
         How a step in time is taken.
+    driving
+        The known inputs of the equation, fields with data and no statement of their own; None where it has none.
 
     Examples
     --------
@@ -85,6 +88,7 @@ class Motion:
     grid: Grid
     coupled: bool
     integrator: Integrator = KROGSTAD
+    driving: Driving | None = None
 
     @classmethod
     def of(
@@ -116,16 +120,23 @@ class Motion:
         if isinstance(equation, str):
             named = tuple(box) if isinstance(box, Mapping) else None
             equation = Equation.parse(equation, coordinates=named)
+        if equation.system.inputs:
+            raise ModelError(
+                f"{equation.system.inputs[0]} has no equation of its own, and is taken as known where it has data; a "
+                "simulation has none. Write it as a formula in x and t, or give it an equation."
+            )
         if not equation.system.constraints.trivial:
             check_solvable(equation.system.constraints)
         grid = Grid(_box(equation.coordinates, box), _shape(equation.coordinates, shape))
         return cls(equation, grid, _couples(equation) or bool(coupled), integrator)
 
     @classmethod
-    def over(cls, equation: Equation, shape: tuple[int, ...], ends: Any) -> Motion:
-        """Return the motion on a box whose ends (D, 2) may be traced."""
+    def over(
+        cls, equation: Equation, shape: tuple[int, ...], ends: Any, driving: Driving | None = None
+    ) -> Motion:
+        """Return the motion on a box whose ends (D, 2) may be traced, and so may the inputs."""
         box = tuple((end[0], end[1]) for end in ends)
-        motion = cls(equation, TracedGrid(box, shape), _couples(equation))
+        motion = cls(equation, TracedGrid(box, shape), _couples(equation), driving=driving)
         _ = motion._finer  # made here, not inside a loop over steps, which it would not outlive
         return motion
 
@@ -206,7 +217,7 @@ class Motion:
         if not insides:
             return jnp.zeros_like(modes)
         slaved = None if through is None else act(through.slaved, modes)
-        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, slaved, parameters)
+        numbers = self._numbers(parameters) | self._places(t) | self._values(modes, slaved, parameters, t)
         values = [jnp.broadcast_to(evaluate(inside, numbers, jnp), self._finer.shape) for inside in insides]
         sums = dict(zip(insides, self.grid.sums(jnp.stack(values), self._finer), strict=True))
         kept = self.grid.kept / prod(self._finer.shape)
@@ -279,7 +290,7 @@ class Motion:
         return {coordinate(TIME): t} | {coordinate(name): x for name, x in points.items()}
 
     def _values(
-        self, modes: Modes, slaved: Modes | None, parameters: Parameters
+        self, modes: Modes, slaved: Modes | None, parameters: Parameters, t: Any
     ) -> dict[sympy.Expr, jax.Array]:
         """Fields and derivatives in R at the points of the finer grid."""
         atoms = self.equation.system.flux_atoms
@@ -290,6 +301,9 @@ class Motion:
         if slaved is not None:
             names = (*names, *self.equation.system.constraints.slaved)
             every = jnp.concatenate([modes, slaved])
+        if self.driving is not None:
+            names = (*names, *self.equation.system.inputs)
+            every = jnp.concatenate([every, self.driving.at(t)])
         rows = [
             every[names.index(field_name(atom))]
             * self._wave_factor(derivative_symbol(atom, self.equation.coordinates), numbers)

@@ -83,7 +83,7 @@ def test_the_pressure_and_its_tangents(stream):
 
 def pressure_of(program, latent, parameters, path) -> Along:
     end = at_the_end(program, latent, parameters, path)
-    return idle_fields(program, end, latent.ends, parameters, 0.2)
+    return idle_fields(program, end, latent, parameters, 0.2)
 
 
 def stencil(parameters):

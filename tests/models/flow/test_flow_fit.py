@@ -13,7 +13,7 @@ from hiddenphysics.models.flow.beginning import beginning_of, widened
 from hiddenphysics.models.flow.flow_fit import beginnings
 from hiddenphysics.models.flow.path import Path, at_the_end, moved
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 from hiddenphysics.spectral import Motion, values_at
 
 pytestmark = pytest.mark.xdist_group("flow fits")  # one process: the tests share fits
@@ -39,7 +39,7 @@ def burgers(noise=0.0, seed=0, times=TIMES[::2], points=40):
 
 def fitted(snapshots, text=BURGERS):
     equation = Equation.parse(text, fields=snapshots.fields, coordinates=snapshots.coordinates)
-    return FLOW.learn(Question(equation, snapshots), lambda stage: None)
+    return FLOW.learn(Question(equation, Experiments.single(snapshots)), lambda stage: None)
 
 
 def deviations(fit):
@@ -205,7 +205,9 @@ def test_an_equation_that_does_not_hold_is_no_success():
 def test_where_the_flow_model_does_not_apply_it_says_why():
     def why_not(text):
         u = Snapshots([Snapshot(t, np.arange(5.0), u=np.arange(5.0) + t) for t in (0.0, 1.0)])
-        return FLOW.applies(Question(Equation.parse(text, fields=("u",), coordinates=("x",)), u))
+        return FLOW.applies(
+            Question(Equation.parse(text, fields=("u",), coordinates=("x",)), Experiments.single(u))
+        )
 
     assert why_not(BURGERS) is None
     assert (

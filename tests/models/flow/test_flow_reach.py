@@ -11,12 +11,12 @@ from hiddenphysics.models import MODELS, Question
 from hiddenphysics.models.flow.smoothed import KERNELS, smooth, with_common_noise
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.simulate.exact import fractional_heat_kernel
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 
 
 def fitted(snapshots, text):
     equation = Equation.parse(text, fields=snapshots.fields, coordinates=snapshots.coordinates)
-    return MODELS["flow"].learn(Question(equation, snapshots), lambda stage: None)
+    return MODELS["flow"].learn(Question(equation, Experiments.single(snapshots)), lambda stage: None)
 
 
 def deviations(fit):

@@ -15,7 +15,7 @@ from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
-from hiddenphysics.spectral import Features, seen_through, wave_matrix
+from hiddenphysics.spectral import Driving, Features, seen_through, wave_matrix
 
 MOST_SMOOTHED = {1: 400, 2: 800}
 """Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
@@ -148,18 +148,23 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
         own = modes[:, windows.state.index(name)]
         return np.ravel(seen_through(waves, features.grid, own, symbol, np))
 
+    halfway = 0.5 * (windows.times[window, stop + 1] + windows.times[window, stop])
     told = [name for row, name in enumerate(windows.state) if row not in windows.hidden]
+    known = windows.equation.system.inputs
+    driven = None if domain.driving is None else _driven(domain.driving, window, halfway)
     moving = {velocity(name): name for name, order in windows.equation.time_orders.items() if order == 1}
 
     def values(name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
-        """Return values of a field of the state, or of its rate; a pressure is not told by the data."""
+        """Return values of a field of the state, of its rate, or of an input; a pressure is not told by the data."""
+        if driven is not None and name in known:
+            own = driven[:, known.index(name)]
+            return np.stack([np.ravel(seen_through(waves, grid, own, symbol, np)) for symbol in symbols])
         if name in told:
             return np.stack([seen(middle, name, symbol) for symbol in symbols])
         if moving.get(name) in told:
             return np.stack([seen(rates, moving[name], symbol) for symbol in symbols])
         return None
 
-    halfway = 0.5 * (windows.times[window, stop + 1] + windows.times[window, stop])
     return Source(
         np.tile(places, (len(window), 1)),
         np.repeat(halfway, len(places)),
@@ -168,6 +173,12 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
         values,
         quick=True,
     )
+
+
+def _driven(every: Driving, windows: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Modes (G, I, *modes) of the inputs in some windows (G,) at a time in each (G,)."""
+    each = [Driving(every.knots[w], every.coefficients[w]).at(t) for w, t in zip(windows, times, strict=True)]
+    return np.stack([np.asarray(one) for one in each])
 
 
 def widened(start: Beginning) -> Beginning | None:

@@ -6,8 +6,9 @@ Halved or doubled, its constants move no answer by a hundredth of its deviation 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.fft import next_fast_len
@@ -19,7 +20,7 @@ from hiddenphysics.models.flow.path import Latent, Program
 from hiddenphysics.models.flow.rungs import WAVES_PER_OCTAVE, rising, rung
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.priors import Prior
-from hiddenphysics.spectral import Features, Gauge, Grid
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid
 
 ROOM = {1: 1.5, 2: 1.25}
 """Lengths may move by this factor up and down before the box is chosen anew, on a line and in a plane."""
@@ -82,6 +83,8 @@ class Domain:
     padding
         (*shape) from 0 around the data to 1 far from them, where something comes in from outside; None where nothing
         does.
+    inputs
+        Grid -> the known inputs of every window on it; None where the equation has none.
     """
 
     program: Program
@@ -93,6 +96,7 @@ class Domain:
     quietest: float
     room: float
     padding: np.ndarray | None = None
+    inputs: Callable[[Grid], Driving] | None = None
 
     @property
     def ends(self) -> np.ndarray:
@@ -100,12 +104,17 @@ class Domain:
         count = len(self.gauge.envelope)
         return np.broadcast_to(np.array(self.features.grid.box), (count, len(self.shortest), 2))
 
+    @cached_property
+    def driving(self) -> Driving | None:
+        """The known inputs on this box's grid, with a leading axis W."""
+        return None if self.inputs is None else self.inputs(self.features.grid)
+
     def latent(self, z: np.ndarray) -> Latent:
         """Return amplitudes (W, F·K) as the motion takes them."""
-        if self.padding is None:
-            return Latent(np.asarray(z), self.gauge, self.ends)
-        padding = np.broadcast_to(self.padding, (len(z), *self.padding.shape))
-        return Latent(np.asarray(z), self.gauge, self.ends, padding)
+        padding = None
+        if self.padding is not None:
+            padding = np.broadcast_to(self.padding, (len(z), *self.padding.shape))
+        return Latent(np.asarray(z), self.gauge, self.ends, padding, self.driving)
 
     def with_nothing_outside(self, z: np.ndarray, stops: int) -> np.ndarray:
         """Return amplitudes (W, F·K) of the state with zeros behind them for what comes in at every stop."""
@@ -174,12 +183,16 @@ def domain_of(
     features = choose(
         windows.box_region, shortest, longest, prior.reach(SHARE * quietest), beyond, room, windows.periods
     )
-    features = finer(features, max(one.steepest(features.grid.box) for one in envelopes))
+    steepest = max(one.steepest(features.grid.box) for one in envelopes)
+    features = finer(features, max(steepest, windows.inputs.finer(features.grid) if windows.inputs else 1.0))
     gauge = _gauge(features, envelopes)
     waves = tuple(min(outside, w) for w in features.waves) if outside else ()
     program = Program.of(windows.equation, features, waves)
     padding = _padding(features, windows) if outside else None
-    return Domain(program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, padding)
+    inputs = partial(windows.inputs.driving, windows) if windows.inputs else None
+    return Domain(
+        program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, padding, inputs
+    )
 
 
 def _padding(features: Features, windows: Windows) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import jax.numpy as jnp
@@ -23,10 +23,11 @@ from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
+from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
-from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
+from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
 from hiddenphysics.operators import Operator
@@ -49,11 +50,11 @@ class FlowModel(Model):
 
     def applies(self, question: Question) -> str | None:
         """Return why the flow cannot carry these data."""
-        equation, measured = question.equation, question.snapshots.fields
+        equation, measured = question.equation, question.fields
         system = equation.system
         if (
             system.accelerations
-            and len(question.snapshots) < 3
+            and min(map(len, question.experiments)) < 3
             and not set(system.velocities) <= set(measured)
         ):
             return "Of second order in time, the equation needs three snapshots, or the velocity beside."
@@ -89,7 +90,7 @@ class FlowModel(Model):
         equation = question.equation
         if len(equation.coordinates) < 2 or not (equation.definitions or equation.ties):
             return None
-        named = ", ".join(equation.definitions) or ", ".join(question.snapshots.fields)
+        named = ", ".join(equation.definitions) or ", ".join(question.fields)
         return (
             f"The flow model takes minutes where {named} are tied together in a plane; model='flow' asks it all the "
             "same."
@@ -104,16 +105,27 @@ class FlowModel(Model):
         return float(linear.log_density(jnp.asarray(vector)))
 
     def learn(self, question: Question, say: Progress) -> Fit:
-        """Fit the whole recording at once; where that ends badly, in shorter windows, and so on."""
-        equation, snapshots = question.equation, question.snapshots
+        """Fit whole recordings at once; where that ends badly, in shorter windows, and so on.
+
+        Experiments share the parameters, the prior and the noise; every one has states of its own.
+        """
+        equation, experiments = question.equation, question.experiments
         _check_enough(question)
         kernels = _by_field(question)
-        if len(snapshots) > MANY_STOPS:
-            return fit_recording(equation, snapshots, kernels, say)
+        inputs = _inputs(question, kernels, say)
+        longest = max(map(len, experiments))
+        if longest > MANY_STOPS:
+            return fit_recording(equation, experiments, kernels, say, inputs)
+        every = replace(whole(equation, experiments), inputs=inputs)
         tried: list[Fit] = []
-        for gaps in gap_counts(len(snapshots), max(equation.time_orders.values())):
-            tried.append(fit_windows(gathered(equation, windows_of(snapshots, gaps)), kernels, say))
+        for gaps in gap_counts(longest, max(equation.time_orders.values())):
+            tried.append(fit_windows(every.cut(gaps), kernels, say))
+            agreed = tried[-1].heterogeneity
             if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
+                break
+            if (
+                agreed is not None and agreed.speaks_against
+            ):  # parts of theirs would contradict each other, too
                 break
         return max(
             tried,
@@ -125,6 +137,10 @@ class FlowModel(Model):
         operator, offset = _operator(learned, text, points, t)
         mean, std = learned.mean_and_std(operator, points, t)
         return mean + offset, std
+
+    def part(self, learned: LearnedFlow, experiment: int) -> LearnedFlow:
+        """Return the windows of one experiment."""
+        return learned.part(experiment)
 
     def draw(
         self, learned: LearnedFlow, text: str, points: np.ndarray, t: float, count: int, seed: int
@@ -165,7 +181,7 @@ class FlowModel(Model):
         self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> None:
         """Refuse waves, numbers and shapes that do not belong together."""
-        check_packed(question.equation, plain, arrays)
+        check_packed(question.equation, len(question.experiments), plain, arrays)
 
 
 MODELS.add("flow", FlowModel())
@@ -189,7 +205,7 @@ def _told(system: System, measured: Sequence[str]) -> set[str]:
 
 
 def _check_enough(question: Question) -> None:
-    fields, coordinates = question.snapshots.fields, question.snapshots.coordinates
+    fields, coordinates = question.fields, question.experiments.coordinates
     numbers = [f"{f}.{c}" for f in fields for c in ("variance", *coordinates)]
     parameters = question.equation.parameters
     question.require_values(
@@ -198,9 +214,23 @@ def _check_enough(question: Question) -> None:
     )
 
 
+def _inputs(question: Question, kernels: Mapping[str, Kernel], say: Progress) -> Inputs | None:
+    """Smooth the fields that have data and no equation; refuse those that are not known where they are needed."""
+    names, experiments = question.equation.system.inputs, question.experiments
+    if not names:
+        return None
+    say(f"smoothing the input {', '.join(names)}")
+    runs = {name: question.known(name) for name in names}
+    for name in question.inputs:
+        known = runs[name]
+        for title, run, own in zip(experiments.names, experiments, known, strict=True):
+            check_covers(name, run, own, title)
+    return Inputs.of(question.equation, runs, kernels)
+
+
 def _by_field(question: Question) -> Mapping[str, Kernel]:
     """Return one kernel per field, from what a user gave."""
-    given, fields = question.kernels, question.snapshots.fields
+    given, fields = question.kernels, question.fields
     if given is None:
         return {}
     chosen = given if isinstance(given, Mapping) else dict.fromkeys(fields, given)

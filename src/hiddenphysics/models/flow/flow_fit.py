@@ -13,6 +13,7 @@ import numpy as np
 
 from hiddenphysics.gaussian import covariance_of
 from hiddenphysics.learning import (
+    Heterogeneity,
     Progress,
     Status,
     Stopped,
@@ -39,6 +40,7 @@ from hiddenphysics.models.flow.gauss_newton import (
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
+from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel, Unknowns
@@ -158,7 +160,10 @@ def answered(
     if not best.stopped:
         say("correcting for the volume of states")
         polished, covariance = (correct or polish)(best, say)
+        if np.isfinite(polished.evidence):
+            covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
+    agreed: Heterogeneity | None = None
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
     # Numbers that are not to be trusted carry no small deviations.
     if polished.stopped:
@@ -172,6 +177,11 @@ def answered(
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
             stated = covariance * criticism.widening**2
+        agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
+        if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
+            further = f" {verdict.explanation}" if verdict.status.is_bad else ""
+            verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
+            stated = stated * agreed.widening**2
     return Fit(
         values=_values(polished),
         covariance=np.pad(stated, (0, len(polished.task.prior.names))),
@@ -182,6 +192,7 @@ def answered(
         learned=learned,
         stopped=bool(polished.stopped),
         criticism=criticism,
+        heterogeneity=agreed,
     )
 
 

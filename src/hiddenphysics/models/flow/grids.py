@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -75,6 +76,28 @@ class GridRecording:
             if any(jump > 1 + BY_CHANCE / np.sqrt(len(values)) for jump in _jumps(rows)):
                 return False
         return True
+
+
+def common_periods(grids: Sequence[GridRecording | None]) -> tuple[float | None, ...] | None:
+    """Return after which length the fields of all recordings repeat along each axis; None where one has no grid.
+
+    A side repeats where it does in every recording, from the same place on and after the same length.
+    """
+    known = [grid for grid in grids if grid is not None]
+    if len(known) < len(grids):
+        return None
+    every = [grid.periods() for grid in known]
+
+    def repeats(side: int, period: float | None) -> bool:
+        begins = known[0].axes[side][0]
+        return period is not None and all(
+            other[side] is not None
+            and np.isclose(other[side] or 0.0, period)
+            and abs(grid.axes[side][0] - begins) <= EVEN * period
+            for other, grid in zip(every, known, strict=True)
+        )
+
+    return tuple(period if repeats(side, period) else None for side, period in enumerate(every[0]))
 
 
 def _jumps(rows: np.ndarray) -> list[float]:

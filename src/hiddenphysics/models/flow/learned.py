@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import jax
@@ -26,7 +26,10 @@ from hiddenphysics.models.flow.path import (
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
-from hiddenphysics.spectral import Features, Gauge, Grid, seen_through, wave_matrix
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid, seen_through, wave_matrix
+
+NEVER = 1e100
+"""Time of a knot that stands for nothing, in a file."""
 
 ALIKE = 0.1
 """Deviations of fields in common units that differ by no more are one: a limit moves by half of that at most. The units
@@ -47,6 +50,10 @@ class LearnedFlow:
         Size of every measured field, in units of which all have the same noise.
     windows, stops
         Times of the first stop of each window, (W,), and of all, (W, T).
+    owners
+        Which experiment every window is of, (W,).
+    whole
+        Whether this is all of a fit, and not one experiment among several.
     span
         Longest time from first to last stop.
     dt
@@ -61,6 +68,8 @@ class LearnedFlow:
     units: Mapping[str, float]
     windows: np.ndarray
     stops: np.ndarray
+    owners: np.ndarray
+    whole: bool
     span: float
     dt: float
     program: Program = field(repr=False)
@@ -89,11 +98,31 @@ class LearnedFlow:
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
             stops=windows.times,
+            owners=np.asarray(windows.owners),
+            whole=True,
             span=windows.span,
             dt=last.dt,
             program=task.domain.program,
             features=task.domain.features,
             latent=task.domain.latent(last.point.z),
+            belief=belief,
+        )
+
+    def part(self, experiment: int) -> LearnedFlow:
+        """Return the windows of one experiment, counted from 0; itself where there is one."""
+        own = self.owners == experiment
+        if own.all():
+            return self
+        belief = replace(
+            self.belief, A=self.belief.A[own], B=self.belief.B[own], known=self.belief.known[own]
+        )
+        return replace(
+            self,
+            windows=self.windows[own],
+            stops=self.stops[own],
+            owners=np.zeros(np.count_nonzero(own), int),
+            whole=False,
+            latent=jax.tree.map(lambda array: np.asarray(array)[own], self.latent),
             belief=belief,
         )
 
@@ -142,14 +171,14 @@ class LearnedFlow:
 
         return see
 
-    def own_rates(self, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
-        """∂(rate of the state)/∂(parameter) of modes (T, F, *modes) at times (T,), as modes (P, T, F, *modes)."""
+    def own_rates(self, window: int, modes: np.ndarray, times: np.ndarray) -> np.ndarray:
+        """∂(rate of the state)/∂(parameter) of a window's modes (T, F, *modes) at times (T,): (P, T, F, *modes)."""
         count = len(times)
         more = rung(count) - count  # stops come in rungs, so that another number of them compiles nothing
         padded = np.concatenate([modes, np.repeat(modes[-1:], more, axis=0)])
-        ends = np.asarray(self.latent.ends)[0]
+        here = self._window_of(window)
         rates = rates_in_parameters(
-            self.program, ends, self.parameters, padded, np.pad(times, (0, more), mode="edge")
+            self.program, here, self.parameters, padded, np.pad(times, (0, more), mode="edge")
         )
         return np.asarray(rates)[:, :count]
 
@@ -171,12 +200,16 @@ class LearnedFlow:
 
         Where there are more values than waves the fit has rotated them, and no longer knows which field each came
         from. It is empty then if the fields' noises, in the units that the fit gave them, differ by more than `ALIKE`,
-        and where it is not finite.
+        where it is not finite, and for one experiment among several, whose own share of what was rotated is not kept.
         """
+        if not self.whole:
+            return {}
         deviations = np.array([noise[field] / unit for field, unit in self.units.items()])
         variances: float | np.ndarray = float(np.mean(deviations**2))
         if np.ptp(deviations) > 1e-9 * deviations.max():
             # Values stand by snapshot, field, point; snapshots and their number are padded to a rung.
+            if len(set(self.owners.tolist())) > 1:
+                return {}
             longest = rung(max(len(snapshot) for snapshot in snapshots))
             variances = np.tile(np.repeat(deviations, longest), rung(len(snapshots))) ** 2
             if len(variances) != self.belief.A.shape[1]:
@@ -202,11 +235,13 @@ class LearnedFlow:
             "waves": list(self.features.waves),
             "outside": list(self.program.outside),
             "noise": self.belief.noise,
+            "whole": self.whole,
         }
         arrays = {
             "covariance": self.belief.covariance,
             "windows": self.windows,
             "stops": self.stops,
+            "owners": self.owners,
             "z": np.asarray(self.latent.z),
             "envelope": np.asarray(self.latent.gauge.envelope),
             "ends": np.asarray(self.latent.ends),
@@ -215,6 +250,9 @@ class LearnedFlow:
             arrays["places"] = np.asarray(self.latent.gauge.places)
         if self.latent.padding is not None:
             arrays["padding"] = np.asarray(self.latent.padding)
+        if self.latent.driving is not None:
+            arrays["knots"] = np.nan_to_num(np.asarray(self.latent.driving.knots), posinf=NEVER)
+            arrays["driving"] = np.asarray(self.latent.driving.coefficients)
         return plain, arrays
 
     @classmethod
@@ -225,7 +263,8 @@ class LearnedFlow:
         grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
         features = Features(grid, tuple(plain["waves"]))
         gauge = Gauge(arrays["envelope"], arrays.get("places"))
-        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"))
+        driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
+        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"), driving)
         windows = np.asarray(arrays["windows"])
         return cls(
             equation=equation,
@@ -233,6 +272,8 @@ class LearnedFlow:
             units=dict(plain["units"]),
             windows=windows,
             stops=np.asarray(arrays.get("stops", windows[:, None])),
+            owners=np.asarray(arrays.get("owners", np.zeros(len(windows), int))),
+            whole=bool(plain.get("whole", True)),
             span=float(plain["span"]),
             dt=float(plain["dt"]),
             program=Program.of(equation, features, tuple(plain.get("outside", ()))),
@@ -290,10 +331,25 @@ class LearnedFlow:
         then are visited; only the first is needed otherwise.
         """
         own = self.stops[window]
+        self._check_driven(window, float(times[-1]))
         before = own[own <= times[0]] if self.program.outside else own[:1]
         before = np.unique(before)
         stops = np.concatenate([before, times])
         return Path.through(stops[None], self.dt, self._most).window(0), len(before)
+
+    def _check_driven(self, window: int, t: float) -> None:
+        """Refuse times at which the inputs are no longer known."""
+        last = float(self.stops[window][-1])
+        if (
+            self.latent.driving is not None
+            and window == len(self.windows) - 1
+            and t > last + 1e-9 * self.span
+        ):
+            names = ", ".join(self.equation.system.inputs)
+            raise DataError(
+                f"The time {t:g} lies after the last snapshot at t = {last:g}, and so far {names} is known. Ask for "
+                f"t = {last:g} or earlier."
+            )
 
     def _window_of(self, window: int, z: np.ndarray | None = None) -> Latent:
         """Return one window's latent, or other amplitudes in its place, without the axis of windows."""
@@ -321,7 +377,7 @@ class LearnedFlow:
         latent = self._window_of(window)
         fields = at_the_end(self.program, latent, self.parameters, path)
         if idle:
-            fields = idle_fields(self.program, fields, latent.ends, self.parameters, t)
+            fields = idle_fields(self.program, fields, latent, self.parameters, t)
         known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
         value, A, B = (
             self._seen(points, np.asarray(part), known)

@@ -26,7 +26,7 @@ def left_over(learned: LearnedFlow, windows: Windows) -> list[list[LeftOver]]:
     found = []
     for number, window in enumerate(windows.windows):
         modes = learned.modes(number, window.times)
-        own = learned.own_rates(modes, window.times)
+        own = learned.own_rates(number, modes, window.times)
         found.append(
             [
                 _at_stop(learned, windows, snapshot.sample(most, seed=0), modes[k], modes[0], own[:, k])

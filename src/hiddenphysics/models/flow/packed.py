@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, record
+from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, one_of, record
 from hiddenphysics.spectral import Features, Grid
 
 PLACE = "what the flow has learned"
@@ -19,8 +19,13 @@ LARGEST = 1e150
 """Beyond, products of two numbers overflow: no fit has learned such a one."""
 
 
-def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    """Refuse values and shapes that do not belong together; W windows, K amplitudes, q rows, P parameters."""
+def check_packed(
+    equation: Equation, experiments: int, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> None:
+    """Refuse values and shapes that do not belong together; W windows, K amplitudes, q rows, P parameters.
+
+    Of every one of so many experiments there is a window.
+    """
     sides, unknowns = len(equation.coordinates), len(equation.parameters)
     record(
         {
@@ -33,7 +38,7 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
             "waves": listing(integer, length=sides),
             "noise": _positive,
         },
-        {"outside": listing(integer)},
+        {"outside": listing(integer), "whole": one_of((True, False))},
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):
         raise Mismatch(
@@ -53,8 +58,18 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
         "covariance": "PP",
     }.items():
         _agree(name, arrays, axes, lengths)
+    if "owners" in arrays:
+        _agree("owners", arrays, "W", lengths)
+    if {*arrays.get("owners", np.zeros(1)).tolist()} != {*range(experiments)}:
+        raise DataError(f"{PLACE} holds windows of other experiments than the {experiments} that there are.")
     _fits_the_grid(plain, arrays, lengths["K"])
     _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
+    if equation.system.inputs:
+        count, axes = len(equation.system.inputs), "ABC"[:sides]
+        modes = (*plain["shape"][:-1], plain["shape"][-1] // 2 + 1)
+        known = {"I": count, "4": 4, "2": 2} | dict(zip(axes, modes, strict=True))
+        _agree("knots", arrays, "WJ", lengths)
+        _agree("driving", arrays, f"WJ4I{axes}2", lengths | known)
     for name, array in arrays.items():
         if array.dtype.kind not in "iuf" or (name != "covariance" and not (np.abs(array) < LARGEST).all()):
             raise DataError(

@@ -13,7 +13,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
-from hiddenphysics.spectral import MIN_POINTS, Features, Gauge, Grid, Motion
+from hiddenphysics.spectral import MIN_POINTS, Driving, Features, Gauge, Grid, Motion
 from hiddenphysics.together import together
 
 EQUAL = 1e-6
@@ -82,9 +82,9 @@ class Program:
         names = self.equation.parameters
         return lambda modes, parameters: motion.allowed(modes, dict(zip(names, parameters, strict=True)))
 
-    def on(self, ends: Any) -> tuple[Motion, Features]:
-        """Return the motion and the features on a box with ends (D, 2), which may be traced."""
-        motion = Motion.over(self.equation, self.shape, ends)
+    def on(self, ends: Any, driving: Driving | None = None) -> tuple[Motion, Features]:
+        """Return the motion and the features on a box with ends (D, 2) and with known inputs; both may be traced."""
+        motion = Motion.over(self.equation, self.shape, ends, driving)
         return motion, Features(motion.grid, self.waves)
 
 
@@ -214,12 +214,15 @@ class Latent(NamedTuple):
         (W, D, 2) of the box.
     padding
         (W, *shape) from 0 around the data to 1 far from them: where something may come in; None where nothing does.
+    driving
+        The known inputs of every window, with a leading axis W; None where the equation has none.
     """
 
     z: Any
     gauge: Gauge
     ends: Any
     padding: Any = None
+    driving: Driving | None = None
 
     def window(self, index: int) -> Latent:
         """Return one window, still with a leading axis."""
@@ -258,7 +261,7 @@ def along(
 
     The motion is computed once, its tangents side by side: one for each feature and each parameter.
     """
-    motion, features = program.on(latent.ends)
+    motion, features = program.on(latent.ends, latent.driving)
     names = program.equation.parameters
     allow = program.allowing(motion)
 
@@ -365,7 +368,7 @@ def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[A
 @partial(jax.jit, static_argnums=0)
 def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> jax.Array:
     """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
-    motion, features = program.on(latent.ends)
+    motion, features = program.on(latent.ends, latent.driving)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
     kick, _ = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
@@ -399,10 +402,10 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
 
 @partial(jax.jit, static_argnums=0)
 def idle_fields(
-    program: Program, fields: Along, ends: jax.Array, parameters: jax.Array, t: jax.Array
+    program: Program, fields: Along, latent: Latent, parameters: jax.Array, t: jax.Array
 ) -> Along:
     """Return the fields without a time derivative, such as a pressure, that go with a state; with their tangents."""
-    motion, _ = program.on(ends)
+    motion, _ = program.on(latent.ends, latent.driving)
     names = program.equation.parameters
 
     def made(modes: jax.Array, at: jax.Array) -> jax.Array:
@@ -420,10 +423,10 @@ def idle_fields(
 
 @partial(jax.jit, static_argnums=0)
 def rates_in_parameters(
-    program: Program, ends: jax.Array, parameters: jax.Array, modes: jax.Array, times: jax.Array
+    program: Program, latent: Latent, parameters: jax.Array, modes: jax.Array, times: jax.Array
 ) -> jax.Array:
-    """Return ∂(rate)/∂(parameter), (P, T, F, *modes), of modes (T, F, *modes) at times (T,), on one box."""
-    motion, _ = program.on(ends)
+    """Return ∂(rate)/∂(parameter), (P, T, F, *modes), of modes (T, F, *modes) at times (T,), in one window."""
+    motion, _ = program.on(latent.ends, latent.driving)
 
     def rate(at: jax.Array) -> jax.Array:
         numbers = dict(zip(program.equation.parameters, at, strict=True))

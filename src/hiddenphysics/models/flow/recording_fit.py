@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,13 +26,14 @@ from hiddenphysics.models.flow.flow_fit import (
     unexplained,
 )
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
-from hiddenphysics.models.flow.grids import GridRecording
+from hiddenphysics.models.flow.grids import GridRecording, common_periods
+from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.path import wave_count
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
-from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
+from hiddenphysics.models.flow.windows import Windows, gathered, whole
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel, Prior, SquaredExponential
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshots
 
 MANY_STOPS = 20
 """Snapshots from which on they are a recording; fewer are smoothed one by one."""
@@ -88,12 +89,12 @@ of what it says have mean squares of 0.8 and 1.5; with 50 % four of ten draws th
 
 @dataclass(frozen=True)
 class Outset:
-    """What is known of a recording before the flow is asked.
+    """What is known of recordings before the flow is asked.
 
     Attributes
     ----------
     windows
-        The whole recording, in one window.
+        The recordings, each whole, in one window.
     smoothed
         Every measured field, in a few snapshots.
     prior, theta
@@ -131,7 +132,7 @@ class Outset:
     def longest(self) -> int:
         """Stops that a window may have: what comes in at each of them is unknown, and followed to its end."""
         if not self.outside:
-            return len(self.windows.windows[0])
+            return self.windows.times.shape[1]
         system = self.windows.equation.system
         linear = all(rest == 0 for rest in system.rest)
         each = len(system.state) * wave_count((OUTSIDE_WAVES,) * len(self.windows.equation.coordinates))
@@ -144,18 +145,22 @@ class Outset:
 
 
 def fit_recording(
-    equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress
+    equation: Equation,
+    experiments: Experiments,
+    kernels: Mapping[str, Kernel],
+    say: Progress,
+    inputs: Inputs | None = None,
 ) -> Fit:
     """Fit with windows as long as they can be; where that ends badly, with shorter ones."""
-    outset = outset_of(equation, snapshots, kernels, say)
+    outset = outset_of(equation, experiments, kernels, say, inputs)
     fits: list[Fit] = []
-    longest = min(len(snapshots), outset.longest)
+    longest = min(max(map(len, experiments)), outset.longest)
     while longest >= SHORTEST_WINDOW or not fits:
         fits.append(_fit(outset, longest, say))
-        used = len(fits[-1].learned.windows)
+        used = fits[-1].learned.stops.shape[1]
         if not fits[-1].verdict.status.is_bad or fits[-1].stopped:
             break
-        longest = min(longest, -(-len(snapshots) // used)) // SHORTER
+        longest = min(longest, used) // SHORTER
     return max(
         fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
     )
@@ -212,17 +217,18 @@ def _ratio(one: np.ndarray, other: np.ndarray) -> float:
 
 
 def outset_of(
-    equation: Equation, snapshots: Snapshots, kernels: Mapping[str, Kernel], say: Progress
+    equation: Equation,
+    experiments: Experiments,
+    kernels: Mapping[str, Kernel],
+    say: Progress,
+    inputs: Inputs | None = None,
 ) -> Outset:
     """Smooth a few snapshots for the prior, and guess the parameters from all of them."""
     say("looking at the recording")
-    grid = GridRecording.of(snapshots)
-    periods = grid.periods() if grid is not None else None
+    grids = [GridRecording.of(run) for run in experiments]
+    periods = common_periods(grids)
     say("smoothing some snapshots")
-    points = min(min(len(s) for s in snapshots), SMOOTHED_POINTS)
-    stops = min(max(SMOOTHED_STOPS, -(-SMOOTHED_VALUES // points)), len(snapshots))
-    some = [snapshots[int(i)] for i in np.linspace(0, len(snapshots) - 1, stops).round()]
-    windows = gathered(equation, [Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in some)], periods)
+    windows = gathered(equation, _some(experiments), periods)
     smoothed = []
     for row, name in enumerate(windows.names):
         offered = (kernels[name],) if name in kernels else KERNELS[len(equation.coordinates)]
@@ -231,24 +237,41 @@ def outset_of(
     prior, theta = joined(windows, smoothed, kernels)
     if any(period is None for period in windows.periods):
         prior, theta = _with_outside(prior, theta)
-    whole = replace(gathered(equation, [snapshots], periods), sizes=windows.sizes)
+    every = replace(whole(equation, experiments, periods), sizes=windows.sizes, inputs=inputs)
     say("guessing the parameters")
-    weak = _weak(equation, snapshots, grid, periods)
+    weak = _weak(equation, experiments, grids, periods)
     if weak is not None:
-        return Outset(whole, smoothed, prior, theta, weak.guess, weak.covariance)
-    apart = _apart(whole, float(np.exp(theta[-1])))
-    starts = np.linspace(0, len(snapshots) - 1 - apart, PAIRS).round().astype(int)
-    pairs = [
-        Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[i], snapshots[i + apart]))
+        return Outset(every, smoothed, prior, theta, weak.guess, weak.covariance)
+    noise = float(np.exp(theta[-1]))
+    pairs = [(pair, owner) for owner, own in enumerate(every.windows) for pair in _pairs(own, every, noise)]
+    some = every.of([pair for pair, _ in pairs], [owner for _, owner in pairs])
+    guess = beginning_of(some, kernels).guess
+    return Outset(every, smoothed, prior, theta, guess, None)
+
+
+def _some(experiments: Experiments) -> list[Snapshots]:
+    """Return a few snapshots of every experiment, some points of each: what tells lengths and noise."""
+    points = min(min(len(s) for run in experiments for s in run), SMOOTHED_POINTS)
+    stops = -(-max(SMOOTHED_STOPS, -(-SMOOTHED_VALUES // points)) // len(experiments))
+    chosen = [
+        [run[int(i)] for i in np.linspace(0, len(run) - 1, min(stops, len(run))).round()]
+        for run in experiments
+    ]
+    return [Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in some) for some in chosen]
+
+
+def _pairs(snapshots: Snapshots, windows: Windows, noise: float) -> list[Snapshots]:
+    """Return some pairs of snapshots of a run that lie so far apart that they tell the parameters."""
+    apart = _apart(snapshots, windows, noise)
+    starts = np.unique(np.linspace(0, len(snapshots) - 1 - apart, PAIRS).round().astype(int))
+    return [
+        Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[int(i)], snapshots[int(i) + apart]))
         for i in starts
     ]
-    guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
-    return Outset(whole, smoothed, prior, theta, guess, None)
 
 
-def _apart(windows: Windows, noise: float) -> int:
+def _apart(snapshots: Snapshots, windows: Windows, noise: float) -> int:
     """Return how many stops apart snapshots are that differ by several times the noise, or by much anyway."""
-    (snapshots,) = windows.windows
     last = len(snapshots) - 1
     apart = 1
     while apart < last // PAIRS:
@@ -277,15 +300,27 @@ def _with_outside(prior: Prior, theta: np.ndarray) -> tuple[Prior, np.ndarray]:
 
 def _weak(
     equation: Equation,
-    snapshots: Snapshots,
-    grid: GridRecording | None,
+    experiments: Experiments,
+    grids: Sequence[GridRecording | None],
     periods: tuple[float | None, ...] | None,
 ) -> WeakGuess | None:
-    if grid is None or periods is None:
-        return None
-    return weak_guess(
-        equation, snapshots.times, grid.axes, grid.values, periodic=[period is not None for period in periods]
-    )
+    """Return the weak form's guess from the experiments on a grid, each weighted by what it knows; None without any."""
+    guesses = []
+    for recording, grid in zip(experiments, grids, strict=True):
+        if grid is not None:
+            periodic = [period is not None for period in periods or (None,) * len(grid.axes)]
+            guess = weak_guess(equation, recording.times, grid.axes, grid.values, periodic=periodic)
+            guesses += [] if guess is None else [guess]
+    if len(guesses) < 2:
+        return guesses[0] if guesses else None
+    information = [np.linalg.pinv(guess.covariance) for guess in guesses]
+    covariance = covariance_of(np.sum(information, axis=0))
+    names = equation.parameters
+    estimates = np.array([[guess.guess.estimate[name] for name in names] for guess in guesses])
+    estimate = covariance @ np.einsum("epq,eq->p", information, estimates)
+    best = guesses[int(np.argmin([np.trace(covariance @ np.linalg.pinv(own)) for own in information]))]
+    combined = replace(best.guess, estimate=dict(zip(names, estimate.tolist(), strict=True)))
+    return replace(best, guess=combined, covariance=covariance)
 
 
 # ---- windows and their first states --------------------
@@ -313,25 +348,28 @@ def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarra
 
 
 def _entered(outset: Outset, longest: int, say: Progress) -> Searched:
-    """Let the horizon grow over the first window with the parameters held, and cut where the flow bends too much.
+    """Let the horizon grow over first windows with the parameters held, and cut where the flow bends too much.
 
     Six noisy stops alone would send the parameters far away, from where no search comes back: they stay at the guess
     until all stops are in.
     """
     parameters = np.clip(outset.vector(outset.guess.estimate), *limits_of(outset.windows).T)
-    snapshots = outset.windows.windows[0]
-    probe = outset.windows.of([snapshots[:longest]])
-    ended, length = _grown(outset, _task(outset, probe, outset.theta, parameters), parameters, say)
-    if ended.stopped or length == len(snapshots):
+    recordings = outset.windows
+    probe = recordings.of([snapshots[:longest] for snapshots in recordings.windows])
+    task = _task(outset, probe, outset.theta, parameters)
+    ended, length = _grown(outset, task, parameters, say, probing=True)
+    if ended.stopped or length == recordings.times.shape[1]:
         return ended
-    cut = outset.windows.of(windows_of(snapshots, max(length - 1, 1)))
-    return _grown(outset, _task(outset, cut, outset.theta, parameters), parameters, say)[0]
+    task = _task(outset, recordings.cut(max(length - 1, 1)), outset.theta, parameters)
+    return _grown(outset, task, parameters, say, probing=False)[0]
 
 
-def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress) -> tuple[Searched, int]:
+def _grown(
+    outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress, *, probing: bool
+) -> tuple[Searched, int]:
     """Find the states of all windows, horizon by horizon; return them with the stops that a window may have.
 
-    A single window is left as soon as it is known to be too long.
+    While probing, windows are left as soon as one of them is known to be too long.
     """
     windows, stops = task.windows, task.windows.times.shape[1]
     at = Point(_first_states(outset, windows, task.domain), parameters, outset.theta)
@@ -343,7 +381,7 @@ def _grown(outset: Outset, task: FlowTask, parameters: np.ndarray, say: Progress
         ended = gone_through(held, made, count, None if ended is None else ended.last)
         count, last = ended.rounds, ended.last
         at, dt = last.point, last.dt
-        if len(windows.windows) == 1:
+        if probing:
             growth = np.max(last.growth, axis=0)[:horizon]
             too_much = np.flatnonzero(~(growth <= MOST_TANGENT_GROWTH))
             if too_much.size:

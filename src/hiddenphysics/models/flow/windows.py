@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
+
+if TYPE_CHECKING:
+    from hiddenphysics.models.flow.inputs import Inputs
 
 FEWEST = 4
 """A snapshot with fewer points is not shared between two windows; both take it whole."""
@@ -82,6 +86,10 @@ class Windows:
         Smallest known variance of a value, in units of the field's: no value is more exact than that.
     periods
         (D,) after which the fields repeat along each side; None along an open one.
+    experiments, owners
+        Names of the experiments, and (W,) which of them every window is of.
+    inputs
+        The known inputs of the equation; None where it has none.
     """
 
     equation: Equation
@@ -91,6 +99,9 @@ class Windows:
     region: Region
     quiet: float
     periods: tuple[float | None, ...]
+    experiments: tuple[str, ...]
+    owners: tuple[int, ...]
+    inputs: Inputs | None = None
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -172,9 +183,18 @@ class Windows:
         sizes[mine] = size
         return replace(self, sizes=sizes, quiet=self.quiet * float(np.min(self.units / size)) ** 2)
 
-    def of(self, windows: Sequence[Snapshots]) -> Windows:
-        """Return other windows, or parts of these, in the same units."""
-        return replace(self, windows=tuple(windows))
+    def of(self, windows: Sequence[Snapshots], owners: Sequence[int] | None = None) -> Windows:
+        """Return other windows, or parts of these, in the same units; without owners each has that of its place."""
+        return replace(self, windows=tuple(windows), owners=self.owners if owners is None else tuple(owners))
+
+    def cut(self, gaps: int) -> Windows:
+        """Return these windows, each cut into shorter ones of so many gaps."""
+        pieces = [
+            (piece, owner)
+            for w, owner in zip(self.windows, self.owners, strict=True)
+            for piece in windows_of(w, gaps)
+        ]
+        return self.of([piece for piece, _ in pieces], [owner for _, owner in pieces])
 
     def thinned(self, most: int) -> Windows:
         """Return at most so many points of every snapshot, drawn at random; the same windows where none has more."""
@@ -203,10 +223,18 @@ class Windows:
         return Dense(points, values, weights, errors if errors.any() else None)
 
 
+def whole(
+    equation: Equation, experiments: Experiments, periods: Sequence[float | None] | None = None
+) -> Windows:
+    """Gather experiments, each in one window."""
+    made = gathered(equation, list(experiments), periods)
+    return replace(made, experiments=experiments.names, owners=tuple(range(len(experiments))))
+
+
 def gathered(
     equation: Equation, windows: Sequence[Snapshots], periods: Sequence[float | None] | None = None
 ) -> Windows:
-    """Gather windows; one pass over the data tells sizes, means and the region."""
+    """Gather windows of one experiment; one pass over the data tells sizes, means and the region."""
     state = equation.system.state
     names = [f for f in state if f in windows[0].fields]
     pieces = _Totals(names)
@@ -229,6 +257,8 @@ def gathered(
         Region(pieces.low, pieces.high),
         float(min(least)),
         tuple(periods) if periods is not None else (None,) * len(equation.coordinates),
+        ("",),
+        (0,) * len(windows),
     )
 
 

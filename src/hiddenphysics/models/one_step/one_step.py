@@ -74,8 +74,11 @@ class OneStepModel(Model):
     scheme: Scheme
 
     def applies(self, question: Question) -> str | None:
-        """Return None: any equation may be asked; what a step cannot be made of is refused where it is made."""
-        return None
+        """Return why it cannot be asked: of several experiments; what no step can be made of is refused later."""
+        count = len(question.experiments)
+        if question.inputs:
+            return "Inputs with times and points of their own are for the flow model."
+        return f"There are {count} experiments, and it takes one." if count > 1 else None
 
     def task(self, question: Question, say: Progress = silent) -> ExpansionTask:
         """Build the step, choose the priors, and refuse a number of snapshots that the step does not take."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -42,6 +42,8 @@ Reader: TypeAlias = Callable[[Path, Request], Snapshots]
 
 What it raises as a `DataError` reaches the user with the name of the file in front.
 """
+
+Made = TypeVar("Made")
 
 READERS: Registry[Reader] = Registry("kind of file", DataError)
 """The reader of each kind of file, by the ending in small letters: `READERS.add(".xyz", read_xyz)` adds one."""
@@ -117,13 +119,11 @@ def read(
     >>> read({"t": [0, 0, 1, 1], "x": [0.0, 1.0, 0.0, 1.0], "u": [1.0, 2.0, 1.5, 2.5]})
     Snapshots(2 snapshots of u in x, t from 0 to 1, 2 points each)
     """
-    request = Request(_by_name(columns), missing, time_unit)
-    if isinstance(source, (str, Path)):
-        return _read_file(Path(source), request)
-    return _read_object(source, request)
+    return _read_object_or_file(source, Request(by_name(columns), missing, time_unit))
 
 
-def _by_name(columns: Any) -> dict[str, str]:
+def by_name(columns: Any) -> dict[str, str]:
+    """Return which column is which, as text."""
     if columns is not None and not isinstance(columns, Mapping):
         raise DataError(
             f"columns={columns!r:.80} was given; needed is a mapping by name, such as columns={{'x': 'position'}}."
@@ -132,7 +132,11 @@ def _by_name(columns: Any) -> dict[str, str]:
 
 
 def _read_file(path: Path, request: Request) -> Snapshots:
-    """Open a file by its ending; whatever is wrong with it ends in a sentence that names the file."""
+    return in_file(path, lambda file, ending: READERS[ending](file, request))
+
+
+def in_file(path: Path, use: Callable[[Path, str], Made]) -> Made:
+    """Hand a file to what reads it, with its ending; whatever is wrong with it ends in a sentence that names it."""
     path = path.expanduser()
     ending = path.suffix.lower()
     try:
@@ -155,7 +159,7 @@ def _read_file(path: Path, request: Request) -> Snapshots:
     except (OSError, ValueError) as problem:
         raise DataError(f"{str(path)!r:.200} could not be opened ({problem!s:.200}).") from problem
     try:
-        return READERS[ending](path, request)
+        return use(path, ending)
     except DataError as problem:
         raise DataError(f"{path.name}: {problem}") from problem
     except HiddenPhysicsError:
@@ -175,7 +179,7 @@ def _read_object(source: Any, request: Request) -> Snapshots:
     if isinstance(source, Mapping):
         arrays, units = _arrays(source)
         return snapshots_from(named(arrays, request, units), request.missing, TIME_FIRST)
-    if isinstance(source, (list, tuple)) and source and all(map(_is_record, source)):
+    if isinstance(source, (list, tuple)) and source and all(map(is_record, source)):
         return joined([_read_object_or_file(record, request) for record in source], request.time_unit)
     if hasattr(source, "__iter__") or isinstance(source, Snapshot):
         return joined([Snapshots(source)], request.time_unit, request.columns)
@@ -185,7 +189,7 @@ def _read_object(source: Any, request: Request) -> Snapshots:
     )
 
 
-def _is_record(source: Any) -> bool:
+def is_record(source: Any) -> bool:
     """Whether `source` holds snapshots of its own, so that a list of such is one recording."""
     return isinstance(source, (str, Path, Mapping)) or any(
         _is(source, *kind)

@@ -25,7 +25,12 @@ TRUSTED = "Write it as CSV or .npz, if you trust it."
 
 
 def read_parquet(path: Path, request: Request) -> Snapshots:
-    """Read a Parquet file; its own description says how large it becomes before anything is unfolded."""
+    """Read a Parquet file."""
+    return from_frame(parquet_frame(path), request)
+
+
+def parquet_frame(path: Path) -> pd.DataFrame:
+    """Return the table in a Parquet file; its own description says how large it becomes before it is unfolded."""
     size = check_whole(path)
     with path.open("rb") as file:
         if file.read(4) != MAGIC:
@@ -41,18 +46,23 @@ def read_parquet(path: Path, request: Request) -> Snapshots:
         check_unfolded(about.num_rows * about.num_columns, size, TRUSTED)
         groups = (about.row_group(k).total_byte_size for k in range(about.num_row_groups))
         check_unfolded(sum(groups) // 8, size, TRUSTED)
-        frame = pd.read_parquet(path, engine="pyarrow")
+        return pd.read_parquet(path, engine="pyarrow")
     except DataError:
         raise
     except Exception as problem:  # a damaged file makes the library fail in many ways
         raise DataError(
             f"this could not be read as Parquet ({problem!s:.200}); write it again with frame.to_parquet(path)."
         ) from problem
-    return from_frame(frame, request)
 
 
 def read_spreadsheet(path: Path, request: Request) -> Snapshots:
     """Read the first sheet of an Excel file that holds anything: a line of titles, and one row per measurement."""
+    frame, notes = spreadsheet_frame(path)
+    return from_frame(frame, request, *notes)
+
+
+def spreadsheet_frame(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table in an Excel file, and what there is to say about it."""
     size = check_whole(path)
     with path.open("rb") as file:
         if file.read(4) != ZIP or not zipfile.is_zipfile(path):
@@ -62,8 +72,7 @@ def read_spreadsheet(path: Path, request: Request) -> Snapshots:
     with zipfile.ZipFile(path) as archive:
         check_unfolded(sum(info.file_size for info in archive.infolist()) // 8, size, TRUSTED)
     _need("openpyxl", "excel", path, "an Excel file")
-    frame, notes = _sheet(path)
-    return from_frame(frame, request, *notes)
+    return _sheet(path)
 
 
 def _sheet(path: Path) -> tuple[pd.DataFrame, list[str]]:
