@@ -17,7 +17,7 @@ from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
 from hiddenphysics.spectral import Driving, Features, seen_through, wave_matrix
 
-MOST_SMOOTHED = {1: 400, 2: 800}
+MOST_SMOOTHED = {1: 400, 2: 400}
 """Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
 points. With as many, smoothing takes a second."""
 

@@ -32,19 +32,25 @@ in a plane, where every length of padding costs a row of waves."""
 QUIETEST = {1: 1e-12, 2: 1e-8}
 """Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
 
-FINER = 1.1
-"""How many more waves the motion has than the latent: steepening makes shorter ones."""
+FINER = {1: 1.1, 2: 1.0}
+"""How many more waves the motion has than the latent: steepening makes shorter ones. In a plane the corners of the grid
+are free already."""
 
 MOST_FEATURES = 6000
 """Features of one field beyond which the linearised motion no longer fits into memory and patience."""
 
 SHARE = 1e-4
-"""Features are left out when their prior variance is below this part of the noise's."""
+"""Features on a line are left out when their prior variance is below this part of the noise's."""
+
+OMITTED, UNSEEN = 1e-3, 0.1
+"""What all features that are left out in a plane have together, in parts of the noise's variance: no more than this, nor
+than this part of what the values can tell of that variance. The density of a squared exponential at |ωℓ| = r, relative
+to its largest, is what it holds beyond r."""
 
 ALONE = 100
 """Values of a snapshot from which on they tell more of a wave than one value would: the noise counts that much less."""
 
-QUIETER = 30.0
+QUIETER = {1: 30.0, 2: 4.0}
 """The noise variance may fall by this factor before more features are needed."""
 
 FAR = {1: 4.0, 2: 1.0}
@@ -176,12 +182,10 @@ def domain_of(
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     # Longer ones need more padding, which a side that repeats does not have.
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)
-    noise = noise / max(1.0, float(windows.counts.max()) / ALONE)
-    decade = 100.0 ** np.floor(np.log(noise / QUIETER) / np.log(100.0))
-    quietest = max(decade, QUIETEST[dimensions])
+    quietest, nothing = _least(noise, windows, dimensions)
     beyond = FAR[dimensions] if windows.equation.fractional else 0.0
     features = choose(
-        windows.box_region, shortest, longest, prior.reach(SHARE * quietest), beyond, room, windows.periods
+        windows.box_region, shortest, longest, prior.reach(nothing), beyond, room, windows.periods
     )
     steepest = max(one.steepest(features.grid.box) for one in envelopes)
     features = finer(features, max(steepest, windows.inputs.finer(features.grid) if windows.inputs else 1.0))
@@ -193,6 +197,17 @@ def domain_of(
     return Domain(
         program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, padding, inputs
     )
+
+
+def _least(noise: float, windows: Windows, dimensions: int) -> tuple[float, float]:
+    """Return down to which noise features suffice, and the density, relative to the largest, that is left out."""
+    if dimensions == 1:
+        noise = noise / max(1.0, float(windows.counts.max()) / ALONE)
+        decade = 100.0 ** np.floor(np.log(noise / QUIETER[1]) / np.log(100.0))
+        quietest = max(decade, QUIETEST[1])
+        return quietest, SHARE * quietest
+    quietest = max(noise / QUIETER[dimensions], QUIETEST[dimensions])
+    return quietest, quietest * min(OMITTED, UNSEEN / np.sqrt(2 * windows.count))
 
 
 def _padding(features: Features, windows: Windows) -> np.ndarray:
@@ -256,9 +271,9 @@ def choose(
         side = high - low + (padding if period is None else 0.0)
         middle = 0.5 * (low + high)
         box.append((float(middle - side / 2), float(middle + side / 2)))
-        count = rung(reach / short * side / (2 * np.pi), WAVES_PER_OCTAVE)
+        count = rung(reach / short * side / (2 * np.pi), WAVES_PER_OCTAVE[len(shortest)])
         waves.append(count)
-        shape.append(2 * int(next_fast_len(math.ceil(FINER * count) + 1)))
+        shape.append(2 * int(next_fast_len(math.ceil(FINER[len(shortest)] * count) + 1)))
     # Counted, not listed: a list of ten thousand by ten thousand waves would be the end of the memory.
     total = float(np.prod([2.0 * w + 1 for w in waves])) * (math.pi / 4 if len(waves) > 1 else 1.0)
     if total > MOST_FEATURES:

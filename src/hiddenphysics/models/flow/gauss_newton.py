@@ -75,7 +75,7 @@ NEGLIGIBLE = 1e-5
 """Prior variance, in units of the field's, of a latent that is as good as zero."""
 
 FIRST_STEPS = 4
-"""Steps in time between first and last snapshot, to begin with."""
+"""Steps in time between first and last snapshot, to begin with; in a plane two in every gap are enough."""
 
 MANY_GAPS = 20
 """Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
@@ -301,14 +301,19 @@ class FlowTask:
 
     @property
     def two_gaps(self) -> bool:
-        """Whether one step in a gap may do, as there are many; what comes in at a stop must not be stepped over."""
-        return self.windows.times.shape[1] >= MANY_GAPS and not self.domain.program.outside
+        """Whether one step in a gap may do, as there are many.
+
+        What comes in at a stop must not be stepped over, nor a stop where derivatives go the coarse way.
+        """
+        program = self.domain.program
+        return self.windows.times.shape[1] >= MANY_GAPS and not (program.outside or program.coarsely)
 
     @property
     def longest_step(self) -> float:
         """Longest step in time: a few of them between the first and the last stop, two in every gap unless one does."""
         gap = float(np.max(np.diff(self.windows.times, axis=1), initial=0.0))
-        return max(min(self.windows.span / FIRST_STEPS, gap if self.two_gaps else gap / 2), 1e-300)
+        first = self.windows.span / FIRST_STEPS if len(self.domain.shortest) == 1 else gap
+        return max(min(first, gap if self.two_gaps else gap / 2), 1e-300)
 
     def path(self, dt: float) -> Path:
         """Return the way through all stops, in steps of at most dt."""

@@ -23,6 +23,9 @@ SAME, FEW_LENGTHS = 1e-10, 4
 """Steps whose lengths differ by no more than rounding of the times, relative to the longest, are the same; so many
 different ones have a path through equal gaps: none, a half, one gap and two."""
 
+TOGETHER = 32
+"""Tangents in a plane that are moved side by side: what they need stays in a core's own memory."""
+
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
 
@@ -65,6 +68,15 @@ class Program:
     def state(self) -> tuple[str, ...]:
         """Names of the F fields of the state."""
         return self.equation.system.state
+
+    @property
+    def coarsely(self) -> bool:
+        """Whether derivatives in the state go the coarse way, and the state itself, and those in parameters, the fine one.
+
+        They only turn the direction in which a round looks: where it ends, what is left over is that of the fine way.
+        On a line they cost little, and go the fine way too.
+        """
+        return len(self.shape) > 1
 
     @property
     def tied(self) -> bool:
@@ -269,6 +281,8 @@ def along(
         return allow(features.to_modes(z.reshape(len(program.state), -1), latent.gauge), parameters)
 
     kick, kick_basis = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
+    coarsely = program.coarsely
+    parts, whole = _in_parts(latent.z.size) if coarsely else (_same, _same)
 
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
@@ -293,29 +307,34 @@ def along(
                 taken = partial(step, t=t)
                 return jax.jvp(taken, (now.modes, parameters, by_here), (tangent, unit, in_by))[1]
 
+            in_parameters = jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here)
+            if coarsely:
+                modes = step(now.modes, parameters, by_here, t)
+                return now._replace(modes=modes, in_parameters=in_parameters)
             modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t), now.modes)
             return now._replace(
-                modes=modes,
-                in_state=jax.vmap(push)(now.in_state),
-                in_parameters=jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here),
+                modes=modes, in_state=jax.vmap(push)(now.in_state), in_parameters=in_parameters
             )
 
-        def coarse(index: jax.Array, modes: jax.Array) -> jax.Array:
-            return step(modes, parameters, by_coarse, stop.coarse.starts + index * coarse_dt)
+        def coarse(index: jax.Array, now: Along) -> Along:
+            t = stop.coarse.starts + index * coarse_dt
+            if not coarsely:
+                return now._replace(coarse=step(now.coarse, parameters, by_coarse, t))
+            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_coarse, t), now.coarse)
+            return now._replace(coarse=modes, in_state=jax.lax.map(jax.vmap(push), now.in_state))
 
-        return jax.lax.fori_loop(0, stop.fine.steps, fine, now)._replace(
-            coarse=jax.lax.fori_loop(0, stop.coarse.steps, coarse, now.coarse)
-        )
+        now = jax.lax.fori_loop(0, stop.fine.steps, fine, now)
+        return jax.lax.fori_loop(0, stop.coarse.steps, coarse, now)
 
     def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
         now, carry = state
         index, stop, extra = each
         now = advance(now, stop)
-        carry = visit(carry, now, extra)
+        carry = visit(carry, now._replace(in_state=whole(now.in_state)), extra)
         if program.outside:
             into = program.features + index * program.kicks
-            comes = jax.lax.dynamic_update_slice_in_dim(now.in_state, kick_basis, into, axis=0)
-            now = Along(now.modes + kick(index), now.coarse + kick(index), comes, now.in_parameters)
+            comes = jax.lax.dynamic_update_slice_in_dim(whole(now.in_state), kick_basis, into, axis=0)
+            now = Along(now.modes + kick(index), now.coarse + kick(index), parts(comes), now.in_parameters)
         return (now, carry), None
 
     modes = to_modes(latent.z[: program.features])
@@ -327,9 +346,27 @@ def along(
     if program.tied:
         free = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
         in_parameters = _with_slopes(lambda at: allow(free, at), parameters)[1]
-    begin = (Along(modes, modes, tangents, in_parameters), carry)
+    begin = (Along(modes, modes, parts(tangents), in_parameters), carry)
     stops = jnp.arange(path.stops.visited.size)
     return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
+
+
+def _same(columns: jax.Array) -> jax.Array:
+    return columns
+
+
+def _in_parts(count: int) -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
+    """Return what makes columns (K, …) parts (K / TOGETHER, TOGETHER, …), the last one filled up, and the way back."""
+    size = -(-count // -(-count // TOGETHER))
+
+    def parts(columns: jax.Array) -> jax.Array:
+        more = jnp.zeros((-count % size, *columns.shape[1:]), columns.dtype)
+        return jnp.concatenate([columns, more]).reshape(-1, size, *columns.shape[1:])
+
+    def whole(columns: jax.Array) -> jax.Array:
+        return columns.reshape(-1, *columns.shape[2:])[:count]
+
+    return parts, whole
 
 
 def _kicks(

@@ -7,8 +7,9 @@ import math
 ROWS_PER_OCTAVE = 4
 """Rungs for points, stops and windows: at most a quarter is padding, an eighth on average."""
 
-WAVES_PER_OCTAVE = 2
-"""Rungs for waves, whose number follows from lengths that differ a little between data of the same kind."""
+WAVES_PER_OCTAVE = {1: 2, 2: 8, 3: 8}
+"""Rungs for waves, whose number follows from lengths that differ a little between data of the same kind; in a plane, where
+their number counts twice, more of them."""
 
 
 def rung(count: float, per_octave: int = ROWS_PER_OCTAVE) -> int:
@@ -20,6 +21,6 @@ def rung(count: float, per_octave: int = ROWS_PER_OCTAVE) -> int:
     )
 
 
-def rising(factor: float, per_octave: int = WAVES_PER_OCTAVE) -> float:
+def rising(factor: float, per_octave: int = WAVES_PER_OCTAVE[1]) -> float:
     """Round a factor of one or more up to a ladder with so many rungs per octave."""
     return float(2 ** (math.ceil(per_octave * math.log2(factor) - 1e-9) / per_octave))

@@ -29,11 +29,12 @@ KERNELS: dict[int, tuple[Kernel, ...]] = {
 """Priors to choose from by evidence: analytic everywhere, or in a strip. The latter's spectrum needs more waves than a
 plane can have."""
 
-COARSE_REACH = 6.0
-"""ωℓ of the shortest length that is enough to compare lengths."""
+COARSE_REACH = {1: 6.0, 2: 4.5}
+"""ωℓ of the shortest length that is enough to compare lengths, on a line and in a plane."""
 
-FINE_REACH, NEAR = 8.0, 2.0
-"""The same for the lengths near the best one, down to half of it."""
+FINE_REACH, NEAR = {1: 8.0, 2: 6.0}, {1: 2.0, 2: 1.5}
+"""The same for the lengths near the best one, down to half of it; in a plane, where waves count twice, nearer, and with
+e^{−6²/2} ≈ 1e-8 of the variance left out: the rounds have as many as the noise asks for."""
 
 FEW_STEPS = 12
 """Steps of tuning: kernel and envelope are told apart long before the last digit, which the rounds will find."""
@@ -42,7 +43,7 @@ SPACINGS, SHORTEST, LONGEST = 1.5, 0.1, 0.5
 """The ladder goes from so many mean distances between neighbours, but at most a tenth of the extent, to half of it.
 From twice as many on, a clean front loses its shortest lengths, and 2.4 deviations (`benchmarks.constants`)."""
 
-PER_OCTAVE = 2
+PER_OCTAVE = {1: 2, 2: 1}
 """Rungs of the ladder per factor of two; half as many move an answer by 0.05 deviations (`benchmarks.constants`)."""
 
 FIRST_NOISES = (1e-8, 1e-5, 1e-2)
@@ -89,8 +90,9 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
     With `even` the field is taken to be as large and as fine everywhere: of many snapshots each is a different one.
     """
     extent = windows.region.extent
-    lengths = ladder(extent, windows.per_side)
-    features = choose(windows.box_region, lengths[0], 0.1 * extent, COARSE_REACH, periods=windows.periods)
+    dimensions, lengths = len(extent), ladder(extent, windows.per_side)
+    reach = COARSE_REACH[dimensions]
+    features = choose(windows.box_region, lengths[0], 0.1 * extent, reach, periods=windows.periods)
     priors = [_single(windows, row, kernel) for kernel in kernels]
     flat = Envelope.flat(len(windows.times), len(extent))
     rungs = np.stack([
@@ -104,9 +106,10 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
 
     def contest(guess: np.ndarray) -> Smoothed:
         # The ladder needs all lengths at once; from here on only those near the best one.
-        shortest = np.maximum(np.exp(guess[1:-1]) / NEAR, lengths[0])
-        longest = np.minimum(NEAR * np.exp(guess[1:-1]), 0.3 * extent)
-        features = choose(windows.box_region, shortest, longest, FINE_REACH, periods=windows.periods)
+        near, reach = NEAR[dimensions], FINE_REACH[dimensions]
+        shortest = np.maximum(np.exp(guess[1:-1]) / near, lengths[0])
+        longest = np.minimum(near * np.exp(guess[1:-1]), 0.3 * extent)
+        features = choose(windows.box_region, shortest, longest, reach, periods=windows.periods)
         bounds = bounds_of(priors[0], shortest[None], extent[None])
 
         def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
@@ -153,7 +156,7 @@ def ladder(extent: np.ndarray, per_side: float) -> np.ndarray:
     """
     shortest = np.minimum(SPACINGS * extent / per_side, SHORTEST * extent)
     longest = LONGEST * extent
-    rungs = 1 + int(np.ceil(PER_OCTAVE * np.log2(float(np.max(longest / shortest)))))
+    rungs = 1 + int(np.ceil(PER_OCTAVE[len(extent)] * np.log2(float(np.max(longest / shortest)))))
     share = np.linspace(0.0, 1.0, rungs)[:, None]
     return np.asarray(np.exp(np.log(shortest) + share * np.log(longest / shortest)))
 
@@ -198,8 +201,9 @@ def states(windows: Windows, row: int, smoothed: Smoothed, features: Features) -
 def evidence_at(windows: Windows, row: int, smoothed: Smoothed) -> Callable[[float], float]:
     """Log evidence of one field's snapshots as a function of the log noise variance, all else as smoothed."""
     lengths, extent = np.exp(smoothed.theta[1:-1]), windows.region.extent
-    longest = np.minimum(NEAR * lengths, 0.3 * extent)
-    features = choose(windows.box_region, lengths / NEAR, longest, FINE_REACH, periods=windows.periods)
+    near, reach = NEAR[len(extent)], FINE_REACH[len(extent)]
+    longest = np.minimum(near * lengths, 0.3 * extent)
+    features = choose(windows.box_region, lengths / near, longest, reach, periods=windows.periods)
     likelihood = _likelihood(
         windows, _single(windows, row, smoothed.kernel), row, features, smoothed.envelope
     )
