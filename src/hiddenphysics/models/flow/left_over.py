@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from hiddenphysics.learning import LeftOver
+from hiddenphysics.learning import HIGHEST, LeftOver, candidate_terms
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
@@ -13,9 +13,6 @@ from hiddenphysics.snapshots import Snapshot
 MOST_VALUES, MOST_FACTORS = 200_000, 300_000_000
 """Values that are looked at, and numbers of values times waves: a second or two. More points are drawn from at
 random."""
-
-HIGHEST = 4
-"""Order of the highest derivative that is thought of."""
 
 
 def left_over(learned: LearnedFlow, windows: Windows) -> list[list[LeftOver]]:
@@ -52,8 +49,8 @@ def _at_stop(
     see = learned.eye(snapshot.points)
     fitted, first, rates = see(modes), see(began), see(own)
     slopes = {
-        (d, order): see(modes, Symbol(tuple(order if d == e else 0 for e in range(len(coordinates)))))
-        for d in range(len(coordinates))
+        (along, order): see(modes, Symbol(tuple(order * (along == other) for other in coordinates)))
+        for along in coordinates
         for order in range(1, HIGHEST + 1)
     }
     values, changes, terms, parts = {}, {}, {}, {}
@@ -63,14 +60,9 @@ def _at_stop(
         values[name] = (snapshot[name] - u) / deviation
         changes[name] = (u - first[row]) / deviation
         if learned.equation.time_orders.get(name) == 1:
-            every = {name: u, f"{name}^2": u**2, f"{name}^3": u**3, "a constant": np.ones_like(u)}
-            for (d, order), slope in slopes.items():
-                text = f"{name}_{coordinates[d] * order}"
-                every[text] = slope[row]
-                if order == 1:
-                    every[f"{name}*{text}"] = u * slope[row]
-            others = (other for other in windows.measured if other != row)
-            every |= {windows.state[other]: fitted[other] for other in others}
+            own_slopes = {key: slope[row] for key, slope in slopes.items()}
+            others = {windows.state[other]: fitted[other] for other in windows.measured if other != row}
+            every = candidate_terms(name, u, own_slopes, others)
             terms[name] = {text: column / deviation for text, column in every.items()}
             parts[name] = rates[:, row] / deviation
     return LeftOver(snapshot.t, snapshot.points, values, changes, terms, parts)
