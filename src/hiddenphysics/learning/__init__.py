@@ -1,6 +1,15 @@
 """Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, criticism, verdict."""
 
-from hiddenphysics.learning.criticism import WORDS, Criticism, LeftOver, criticise
+from hiddenphysics.learning.criticism import (
+    HIGHEST,
+    WORDS,
+    Criticism,
+    LeftOver,
+    candidate_terms,
+    criticise,
+    term_label,
+    term_scores,
+)
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
@@ -24,6 +33,7 @@ from hiddenphysics.learning.watch import Progress, Stopped, Watch, silent
 from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
+    "HIGHEST",
     "LEAST_NOISE",
     "MANY",
     "MOST_POINTS",
@@ -48,6 +58,7 @@ __all__ = [
     "Watch",
     "WeakGuess",
     "at_bound",
+    "candidate_terms",
     "climb",
     "criticise",
     "first_guess",
@@ -66,6 +77,8 @@ __all__ = [
     "smooth",
     "smoothed_snapshots",
     "stage_line",
+    "term_label",
+    "term_scores",
     "tune",
     "undetermined",
     "unfinished",

@@ -16,7 +16,7 @@ alike: the tests are conservative. The smallest p-value counts, times the number
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -43,6 +43,10 @@ ALIKE = 0.05
 
 FEWEST_TIMES = 4
 """Times from which on a sensor can be told to have an offset."""
+
+
+HIGHEST = 4
+"""Order of the highest derivative among the terms that an equation may lack."""
 
 
 class LeftOver(NamedTuple):
@@ -105,6 +109,8 @@ class Criticism:
         Root mean square of the structured part of the left-overs, in deviations of the noise.
     of_change
         The same, in parts of how much the fitted fields change, 1000 at most.
+    allowed
+        What part of the change a model's own approximations may leave over: no more than that is no misfit.
     widening
         How many times its stated deviation a parameter can be off at most through what is left over: a coherent error
         with norm s, in deviations of the noise, moves no combination of parameters by more than s of its deviations.
@@ -116,11 +122,12 @@ class Criticism:
     structure: float = 0.0
     of_change: float = 0.0
     widening: float = 1.0
+    allowed: float = MATERIAL
 
     @property
     def speaks_against(self) -> bool:
         """Whether the equation does not hold: structure that is no chance, and no trifle."""
-        return self.p_value < CERTAIN and self.of_change > MATERIAL
+        return self.p_value < CERTAIN and self.of_change > self.allowed
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; `of_plain` takes it back."""
@@ -132,7 +139,7 @@ class Criticism:
     @classmethod
     def of_plain(cls, told: Mapping[str, Any]) -> Criticism:
         """Return what `plain` has told."""
-        names = [one.name for one in fields(cls)]
+        names = [one.name for one in fields(cls) if one.name in told]
         checks = tuple(Check(**check) for check in told["checks"])
         return cls(**{name: told[name] for name in names} | {"checks": checks})
 
@@ -147,10 +154,12 @@ class Criticism:
         looks = f" It looks like {self.missing}: a term like that may be missing." if self.missing else ""
         what = f"{WORDS[worst.name]} ({p}; {self.structure:.2g} of the noise's deviation)"
         if not self.speaks_against:
-            return (
-                f"What the equation leaves over has structure, {what}, but is only {self.of_change:.1g} of what the "
-                f"fields change.{looks}"
+            small = (
+                f"is only {self.of_change:.1g} of what the fields change.{looks}"
+                if self.of_change <= MATERIAL
+                else "no more than the step in time leaves by itself: a shorter gap, or the flow model, would tell."
             )
+            return f"What the equation leaves over has structure, {what}, but {small}"
         return f"The equation does not explain the data: {what}.{looks}"
 
 
@@ -163,8 +172,68 @@ WORDS: Mapping[str, str] = {
 """What a check finds, in words."""
 
 
-def criticise(windows: Sequence[Sequence[LeftOver]]) -> Criticism:
-    """Ask all questions to what is left over in all windows."""
+def candidate_terms(
+    name: str, u: np.ndarray, slopes: Mapping[tuple[str, int], np.ndarray], others: Mapping[str, np.ndarray]
+) -> dict[str, np.ndarray]:
+    """Return terms that an equation of a field may lack, (N,) each.
+
+    Parameters
+    ----------
+    name, u
+        The field, and its values (N,).
+    slopes
+        (coordinate, order) -> its derivative along that coordinate.
+    others
+        The other measured fields.
+    """
+    every = {name: u, f"{name}^2": u**2, f"{name}^3": u**3, "a constant": np.ones_like(u)}
+    for (along, order), slope in slopes.items():
+        text = f"{name}_{along * order}"
+        every[text] = slope
+        if order == 1:
+            every[f"{name}*{text}"] = u * slope
+    return every | dict(others)
+
+
+def term_scores(
+    inverse: np.ndarray, weights: np.ndarray, own: np.ndarray, candidates: Mapping[str, np.ndarray]
+) -> dict[str, float]:
+    """Return for every candidate its coefficient by generalised least squares, in its standard deviations.
+
+    Values y = B d + g c + ε with the covariance K: the prior of the state stands in it beside the noise, so that what
+    the state may take of a term counts for nothing.
+
+    Parameters
+    ----------
+    inverse, weights
+        K⁻¹ (N, N) and K⁻¹y (N,).
+    own, candidates
+        B (N, P), what the equation's own parameters do, and g (N,) of each candidate.
+    """
+    size = np.linalg.norm(own, axis=0)
+    basis = np.linalg.svd(own / np.where(size > 0, size, 1.0), full_matrices=False)
+    B = basis.U[:, ALIKE * basis.S.max(initial=0.0) < basis.S]
+    weighted = inverse @ B
+    information = B.T @ weighted
+    residual = weights - weighted @ np.linalg.solve(information, B.T @ weights)
+    scores = {}
+    for name, column in candidates.items():
+        across, whole = weighted.T @ column, float(column @ (inverse @ column))
+        variance = whole - float(across @ np.linalg.solve(information, across))
+        if variance > ALIKE**2 * whole > 0:
+            scores[name] = float(column @ residual) / np.sqrt(variance)
+    return scores
+
+
+def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float] | None = None) -> Criticism:
+    """Ask all questions to what is left over in all windows.
+
+    Parameters
+    ----------
+    scores
+        Candidate -> its coefficient in standard deviations, where a model knows them (`term_scores`); by default they
+        are taken from the left-overs as they are.
+    """
     every = np.concatenate([v for window in windows for stop in window for v in stop.values.values()])
     energy = float(every @ every)
     if not (np.isfinite(energy) and energy > 0):
@@ -180,7 +249,8 @@ def criticise(windows: Sequence[Sequence[LeftOver]]) -> Criticism:
         for name, total in sums.items()
         if total.number >= FEWEST_PRODUCTS
     ]
-    terms = {name: abs(score) for name, score in _terms(windows, variance).items()}
+    known = _terms(windows, variance) if scores is None else scores
+    terms = {name: abs(score) for name, score in known.items()}
     missing = max(terms, key=lambda name: terms[name], default=None)
     if missing is not None:
         p = min(1.0, len(terms) * 2 * float(ndtr(-terms[missing])))
@@ -290,9 +360,15 @@ def _terms(windows: Sequence[Sequence[LeftOver]], variance: float) -> dict[str, 
             left = column - rows.T @ (rows @ column)
             norm = float(np.linalg.norm(left))
             if norm > ALIKE * np.linalg.norm(column):
-                label = f"{name} in the equation of {field}" if len(windows[0][0].values) > 1 else name
-                scores[label] = float(left @ e) / (norm * np.sqrt(variance))
+                scores[term_label(name, field, windows[0][0].values)] = float(left @ e) / (
+                    norm * np.sqrt(variance)
+                )
     return scores
+
+
+def term_label(name: str, field: str, measured: Collection[str]) -> str:
+    """Return how a candidate for the equation of a field is called; with one field its name is enough."""
+    return f"{name} in the equation of {field}" if len(measured) > 1 else name
 
 
 def _away(times: Sequence[float]) -> np.ndarray:

@@ -38,7 +38,8 @@ CRITICISM = record(
         "structure": finite,
         "of_change": finite,
         "widening": finite,
-    }
+    },
+    {"allowed": finite},
 )
 """See `Criticism`."""
 

@@ -38,7 +38,7 @@ from hiddenphysics.models.flow.gauss_newton import (
     run,
 )
 from hiddenphysics.models.flow.learned import LearnedFlow
-from hiddenphysics.models.flow.left_over import left_over
+from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.windows import Windows
@@ -170,7 +170,8 @@ def answered(
         verdict, stated = unfinished(polished.stopped), np.full_like(covariance, np.inf)
     elif verdict.status is not Status.FAILED:
         say("criticising the equation")
-        criticism = criticise(left_over(learned, polished.task.windows))
+        stops = left_over(learned, polished.task.windows)
+        criticism = criticise(stops, scores(learned, polished.task.windows, stops, say))
         # A bound that is in the way leaves much over, and says so itself.
         settled = polished.last.settled or polished.last.found
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:

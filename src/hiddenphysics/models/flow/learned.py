@@ -143,12 +143,31 @@ class LearnedFlow:
             np.zeros((len(points), len(self.parameters))),
         )
         for name, symbol, coefficient in quantity:
-            value, A, B = self._linearised(window, points, t, symbol, idle=name in self.idle)
+            value, A, B = self.linearised(window, points, t, symbol, idle=name in self.idle)
             row = self.idle.index(name) if name in self.idle else self.row(name)
             mean += coefficient * value[row]
             in_z += np.reshape(coefficient, (-1, 1)) * A[:, row].T
             in_p += np.reshape(coefficient, (-1, 1)) * B[:, row].T
         return mean, np.sqrt(self.belief.variance(window, in_z, in_p))
+
+    def linearised(
+        self, window: int, points: np.ndarray, t: float, symbol: Symbol, *, idle: bool = False
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields.
+
+        Of those of the state, or of the idle ones.
+        """
+        path, _ = self._path(window, np.array([t]))
+        latent = self._window_of(window)
+        fields = at_the_end(self.program, latent, self.parameters, path)
+        if idle:
+            fields = idle_fields(self.program, fields, latent, self.parameters, t)
+        known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
+        value, A, B = (
+            self._seen(points, np.asarray(part), known)
+            for part in (fields.modes, fields.in_state, fields.in_parameters)
+        )
+        return value, A, B
 
     def moved(self, points: np.ndarray, times: np.ndarray) -> np.ndarray:
         """Move the posterior mean through increasing times in one run: (T, F, N) at points (N, D)."""
@@ -365,25 +384,6 @@ class LearnedFlow:
         path, first = self._path(window, times)
         modes = moved(self.program, self._window_of(window, z), parameters, path)
         return np.asarray(modes)[first : first + len(times)]
-
-    def _linearised(
-        self, window: int, points: np.ndarray, t: float, symbol: Symbol, *, idle: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return values (F, N) and their derivatives (K, F, N), (P, F, N) of what a symbol makes of the fields.
-
-        Of those of the state, or of the idle ones.
-        """
-        path, _ = self._path(window, np.array([t]))
-        latent = self._window_of(window)
-        fields = at_the_end(self.program, latent, self.parameters, path)
-        if idle:
-            fields = idle_fields(self.program, fields, latent, self.parameters, t)
-        known = symbol.evaluate(lambda order: evaluate_by_name(order, self._numbers, np))
-        value, A, B = (
-            self._seen(points, np.asarray(part), known)
-            for part in (fields.modes, fields.in_state, fields.in_parameters)
-        )
-        return value, A, B
 
     @property
     def _numbers(self) -> dict[str, float]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
 
-from hiddenphysics.learning import LeftOver
+import numpy as np
+from scipy.linalg import block_diag
+
+from hiddenphysics.learning import HIGHEST, LeftOver, Progress, candidate_terms, term_label, term_scores
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
@@ -14,8 +17,10 @@ MOST_VALUES, MOST_FACTORS = 200_000, 300_000_000
 """Values that are looked at, and numbers of values times waves: a second or two. More points are drawn from at
 random."""
 
-HIGHEST = 4
-"""Order of the highest derivative that is thought of."""
+
+MOST_SCORED, MOST_STOPS = 1500, 16
+"""Values, and stops of all windows, up to which candidates are asked with the state's covariance: a second or two.
+With more values than the state has waves it takes little of a term, and the left-overs as they are say the same."""
 
 
 def left_over(learned: LearnedFlow, windows: Windows) -> list[list[LeftOver]]:
@@ -48,29 +53,93 @@ def _at_stop(
 
     The parameters' parts of the state's rate are `own`, modes (P, F, *modes).
     """
-    coordinates = learned.equation.coordinates
     see = learned.eye(snapshot.points)
     fitted, first, rates = see(modes), see(began), see(own)
-    slopes = {
-        (d, order): see(modes, Symbol(tuple(order if d == e else 0 for e in range(len(coordinates)))))
-        for d in range(len(coordinates))
-        for order in range(1, HIGHEST + 1)
-    }
     values, changes, terms, parts = {}, {}, {}, {}
-    for row, name, size in zip(windows.measured, windows.names, windows.units, strict=True):
-        deviation = np.sqrt(learned.belief.noise * size**2 + snapshot.stds.get(name, 0.0) ** 2)
+    candidates = _candidates(learned, windows, see, modes)
+    for row, name in zip(windows.measured, windows.names, strict=True):
+        deviation = _deviation(learned, windows, name, snapshot)
         u = fitted[row]
         values[name] = (snapshot[name] - u) / deviation
         changes[name] = (u - first[row]) / deviation
-        if learned.equation.time_orders.get(name) == 1:
-            every = {name: u, f"{name}^2": u**2, f"{name}^3": u**3, "a constant": np.ones_like(u)}
-            for (d, order), slope in slopes.items():
-                text = f"{name}_{coordinates[d] * order}"
-                every[text] = slope[row]
-                if order == 1:
-                    every[f"{name}*{text}"] = u * slope[row]
-            others = (other for other in windows.measured if other != row)
-            every |= {windows.state[other]: fitted[other] for other in others}
-            terms[name] = {text: column / deviation for text, column in every.items()}
+        if name in candidates:
+            terms[name] = {text: column / deviation for text, column in candidates[name].items()}
             parts[name] = rates[:, row] / deviation
     return LeftOver(snapshot.t, snapshot.points, values, changes, terms, parts)
+
+
+def _candidates(
+    learned: LearnedFlow, windows: Windows, see: Callable[..., np.ndarray], modes: np.ndarray
+) -> dict[str, dict[str, np.ndarray]]:
+    """Field -> candidate -> (…, N), of modes (…, F, *modes), for fields of first order in time."""
+    coordinates = learned.equation.coordinates
+    fitted = np.moveaxis(see(modes), -2, 0)
+    slopes = {
+        (along, order): np.moveaxis(
+            see(modes, Symbol(tuple(order * (along == other) for other in coordinates))), -2, 0
+        )
+        for along in coordinates
+        for order in range(1, HIGHEST + 1)
+    }
+    made = {}
+    for row, name in zip(windows.measured, windows.names, strict=True):
+        if learned.equation.time_orders.get(name) == 1:
+            own = {key: slope[row] for key, slope in slopes.items()}
+            others = {windows.state[other]: fitted[other] for other in windows.measured if other != row}
+            made[name] = candidate_terms(name, fitted[row], own, others)
+    return made
+
+
+def scores(
+    learned: LearnedFlow, windows: Windows, stops: list[list[LeftOver]], say: Progress
+) -> dict[str, float] | None:
+    """Return every candidate's coefficient in standard deviations, with all that the state may take of it taken away.
+
+    Its column is the candidate along the fitted path, summed up since the window began: what a small term would add to
+    the fields, were it not moved on itself. K⁻¹ of the linear model's values is what is left of them over the noise's
+    variance, so the left-overs say all but how much of a column the state takes: its tangents tell that.
+
+    None where there are too many values or stops, or something comes in from outside.
+    """
+    sizes = [sum(len(v) for v in stop.values.values()) for window in stops for stop in window]
+    whole = windows.count == sum(sizes)
+    if not whole or sum(sizes) > MOST_SCORED or len(sizes) > MOST_STOPS or learned.program.outside:
+        return None
+    names, identity = windows.names, Symbol((0,) * len(learned.equation.coordinates))
+    inverses, own, columns = [], [], []
+    for number, window in enumerate(windows.windows):
+        modes, times = learned.modes(number, window.times), np.asarray(window.times)
+        A, B, G = [], [], []
+        for k, snapshot in enumerate(window):
+            say("asking for missing terms")
+            deviations = {name: _deviation(learned, windows, name, snapshot) for name in names}
+            _, in_state, in_parameters = learned.linearised(number, snapshot.points, snapshot.t, identity)
+            along = _candidates(learned, windows, learned.eye(snapshot.points), modes[: k + 1])
+            for row, name in zip(windows.measured, names, strict=True):
+                A.append((in_state[:, row] / deviations[name]).T)
+                B.append((in_parameters[:, row] / deviations[name]).T)
+                G.append({
+                    (field, text): np.trapezoid(column, times[: k + 1], axis=0) / deviations[name]
+                    if field == name
+                    else np.zeros(len(snapshot))
+                    for field, every in along.items()
+                    for text, column in every.items()
+                })  # fmt: skip
+        root = np.concatenate(A) * np.sqrt(learned.belief.spectrum)
+        inner = np.linalg.solve(np.eye(root.shape[1]) + root.T @ root, root.T)
+        inverses.append(np.eye(len(root)) - root @ inner)
+        own.append(np.concatenate(B))
+        columns.append({key: np.concatenate([part[key] for part in G]) for key in G[0]})
+    candidates = {
+        term_label(text, field, names): np.concatenate([each[field, text] for each in columns])
+        for field, text in columns[0]
+    }
+    left = np.concatenate([stop.values[name] for window in stops for stop in window for name in names])
+    return term_scores(block_diag(*inverses), left, np.concatenate(own), candidates)
+
+
+def _deviation(learned: LearnedFlow, windows: Windows, name: str, snapshot: Snapshot) -> np.ndarray:
+    """(N,) of the noise of every value of a field."""
+    size = windows.units[windows.names.index(name)]
+    known = snapshot.stds.get(name, np.zeros(len(snapshot)))
+    return np.sqrt(learned.belief.noise * size**2 + known**2)

@@ -92,6 +92,15 @@ def value_and_gradient(
     return value, _pull_back(step, unknowns, vector, data, weights, alpha)
 
 
+def inverse_and_weights(
+    step: OneStep, unknowns: Unknowns, vector: ArrayLike, data: Data
+) -> tuple[Float[np.ndarray, "N N"], Float[np.ndarray, " N"]]:
+    """Return K⁻¹ and α = K⁻¹r, r the values less their mean, by what the search has compiled."""
+    _, slopes, alpha = _value_and_slopes(step, unknowns, vector, data)
+    weights = np.asarray(alpha)
+    return 2.0 * np.asarray(slopes) + np.outer(weights, weights), weights
+
+
 @partial(jax.jit, static_argnames=("step", "unknowns"))
 def _value_and_slopes(
     step: OneStep, unknowns: Unknowns, vector: Array, data: Data

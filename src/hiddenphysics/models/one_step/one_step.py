@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from hiddenphysics.learning import (
     MANY,
     Progress,
     SmoothedField,
+    Status,
     Stopped,
     first_guess,
     prior_of,
@@ -30,8 +32,10 @@ from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, 
 from hiddenphysics.models.one_step.optimum import judged, stopped_at
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
+from hiddenphysics.models.one_step.remainder import criticised, jets_of
 from hiddenphysics.models.one_step.start import smoother_of, start_of, with_kernels
 from hiddenphysics.models.one_step.step import OneStep, Quantity, counts_of, derived, with_scales
+from hiddenphysics.models.one_step.step_error import moved_by, step_errors
 from hiddenphysics.models.question import Question
 from hiddenphysics.priors import kernel_from_dict, kernel_to_dict
 from hiddenphysics.snapshots import Snapshots
@@ -109,9 +113,21 @@ class OneStepModel(Model):
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
+        system = question.equation.system
+        jets = cache(lambda: jets_of(question.snapshots, smoothed, system))
+
+        def shift(problem: Problem, vector: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+            errors = step_errors(problem, problem.unknowns.numbers(vector), system, jets())
+            return np.zeros(vector.size) if errors is None else moved_by(problem, vector, covariance, errors)
+
+        criticism = None
         try:
             reached = from_a_part(task, start, so_far) if many else searched(task, start, 1, so_far)
-            end = judged(reached, start, guess, so_far)
+            end = judged(reached, start, guess, so_far, shift)
+            if end.verdict.status is not Status.FAILED:
+                say("criticising the equation")
+                criticism = criticised(end.problem, end.optimum.vector, end.curvature, system, jets())
+                end = end.criticised(criticism)
         except Stopped as stopped:
             end = stopped_at(so_far, problem, stopped)
         values = end.problem.unknowns.numbers(end.optimum.vector)
@@ -120,6 +136,7 @@ class OneStepModel(Model):
             covariance=end.covariance,
             evidence=end.problem.log_units - end.optimum.value,
             verdict=end.verdict,
+            criticism=criticism,
             jitter=end.jitter,
             evaluations=end.evaluations,
             learned=Learned(end.problem, values, question.snapshots, smoothed),

@@ -5,12 +5,14 @@ Halved or doubled, its constants move no answer by a hundredth of its deviation 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from hiddenphysics.learning import (
+    Criticism,
     Guess,
     Laplace,
     Objective,
@@ -42,18 +44,49 @@ WITHIN = 0.02
 
 
 class Judged(NamedTuple):
-    """A problem, where its search ended, the covariance there, how it ended, the jitter, evaluations of all starts."""
+    """Where a search ended.
+
+    Attributes
+    ----------
+    problem, optimum
+        The likelihood and the optimum.
+    covariance, curvature
+        Of all unknowns; with the step's own error in it, and the inverse Hessian alone.
+    verdict, jitter, evaluations
+        How it ended; what was added to factor K; evaluations of all starts.
+    """
 
     problem: Problem
     optimum: Optimum
     covariance: np.ndarray
+    curvature: np.ndarray
     verdict: Verdict
     jitter: float
     evaluations: int
 
+    def criticised(self, criticism: Criticism) -> Judged:
+        """Return it as a misfit, with deviations that allow for what is left over, where criticism speaks against it.
 
-def judged(reached: Reached, start: Start, guess: Guess, so_far: BestSoFar) -> Judged:
-    """Polish an optimum, measure its curvature and say how it went."""
+        A bound that is in the way leaves much over, and says so itself; so does a search that has not ended.
+        """
+        mute = self.verdict.status in (Status.AT_BOUND, Status.NOT_CONVERGED, Status.FAILED)
+        if mute or not criticism.speaks_against:
+            return self
+        covariance = self.covariance * criticism.widening**2
+        return self._replace(covariance=covariance, verdict=Verdict(Status.MISFIT, criticism.sentence()))
+
+
+Shift = Callable[[Problem, np.ndarray, np.ndarray], np.ndarray]
+"""(problem, optimum, covariance) -> by how much the step's own error moves every unknown."""
+
+
+def judged(
+    reached: Reached, start: Start, guess: Guess, so_far: BestSoFar, shift: Shift | None = None
+) -> Judged:
+    """Polish an optimum, measure its curvature and say how it went.
+
+    By how much the step's own error moves the unknowns, b, stands in their covariance as b bᵀ.
+    """
     so_far("measuring the uncertainty")
     problem, evaluations = reached.problem, reached.evaluations
     best, around, jitter = _polish(problem, start, reached.best, so_far)
@@ -62,8 +95,13 @@ def judged(reached: Reached, start: Start, guess: Guess, so_far: BestSoFar) -> J
         below = _below(so_far.objective(problem), start, best, around)
         evaluations += below.evaluations
         best, around, jitter = _polish(problem, start, below, so_far)
+    curvature = around.covariance
+    if shift is not None and np.all(np.isfinite(around.covariance)):
+        so_far("measuring the step's own error")
+        moved = shift(problem, best.vector, around.covariance)
+        around = replace(around, covariance=around.covariance + np.outer(moved, moved))
     verdict = _verdict(reached, start, guess, best, around)
-    return Judged(problem, best, around.covariance, verdict, jitter, evaluations)
+    return Judged(problem, best, around.covariance, curvature, verdict, jitter, evaluations)
 
 
 def stopped_at(so_far: BestSoFar, whole: Problem, stopped: Stopped) -> Judged:
@@ -77,7 +115,7 @@ def stopped_at(so_far: BestSoFar, whole: Problem, stopped: Stopped) -> Judged:
     if problem.size < whole.size:
         best, problem = replace(best, value=np.nan), whole
     unknown = np.diag(np.full(best.vector.size, np.inf))
-    return Judged(problem, best, unknown, unfinished(stopped.reason), 0.0, so_far.looks)
+    return Judged(problem, best, unknown, unknown, unfinished(stopped.reason), 0.0, so_far.looks)
 
 
 def _verdict(reached: Reached, start: Start, guess: Guess, best: Optimum, around: Laplace) -> Verdict:

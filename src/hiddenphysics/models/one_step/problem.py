@@ -70,6 +70,10 @@ class Problem:
         value, gradient = likelihood.value_and_gradient(self.step, self.unknowns, vector, self.data)
         return float(value), np.asarray(gradient)
 
+    def inverse_and_weights(self, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return K⁻¹ (N, N) and K⁻¹r (N,) of the residuals r, at an unconstrained vector."""
+        return likelihood.inverse_and_weights(self.step, self.unknowns, vector, self.data)
+
     def hessian(
         self, vector: np.ndarray, scale: np.ndarray, check: Callable[[], None] = lambda: None
     ) -> tuple[np.ndarray, float]:
