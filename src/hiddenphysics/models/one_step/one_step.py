@@ -17,6 +17,7 @@ from hiddenphysics.learning import (
     SmoothedField,
     Stopped,
     first_guess,
+    keep,
     prior_of,
     seen_in,
     silent,
@@ -27,7 +28,7 @@ from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
 from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, searched
-from hiddenphysics.models.one_step.optimum import judged, stopped_at
+from hiddenphysics.models.one_step.optimum import Judged, judged, stopped_at
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.start import smoother_of, start_of, with_kernels
@@ -56,6 +57,15 @@ class Learned:
     values: Mapping[str, float]
     snapshots: Snapshots
     smoothed: Mapping[str, SmoothedField]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a search has before it ends: the likelihood of all data, the smoothed fields, and its best so far."""
+
+    problem: Problem
+    smoothed: Mapping[str, SmoothedField]
+    best: BestSoFar
 
 
 @dataclass(frozen=True)
@@ -106,21 +116,18 @@ class OneStepModel(Model):
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
+        begun = Begun(problem, smoothed, so_far)
+        keep(say, begun)
         try:
             reached = from_a_part(task, start, so_far) if many else searched(task, start, 1, so_far)
             end = judged(reached, start, guess, so_far)
         except Stopped as stopped:
-            end = stopped_at(so_far, problem, stopped)
-        values = end.problem.unknowns.numbers(end.optimum.vector)
-        return Fit(
-            values=values,
-            covariance=end.covariance,
-            evidence=end.problem.log_units - end.optimum.value,
-            verdict=end.verdict,
-            jitter=end.jitter,
-            evaluations=end.evaluations,
-            learned=Learned(end.problem, values, question.snapshots, smoothed),
-        )
+            return self.finish(question, begun, stopped.reason)
+        return _fit(question, smoothed, end)
+
+    def finish(self, question: Question, so_far: Begun, reason: str) -> Fit:
+        """Return the best of a search, or where it starts; nothing is compiled for that."""
+        return _fit(question, so_far.smoothed, stopped_at(so_far.best, so_far.problem, reason))
 
     def predict(self, learned: Learned, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation between the snapshots."""
@@ -195,6 +202,20 @@ class OneStepModel(Model):
         _check_values(values, learned.problem.names, learned.problem.unknowns.prior.names)
         for field in learned.smoothed.values():
             _check_values(field.values, field.prior.names, field.prior.names)
+
+
+def _fit(question: Question, smoothed: Mapping[str, SmoothedField], end: Judged) -> Fit:
+    """Return where a search ended as what is learned."""
+    values = end.problem.unknowns.numbers(end.optimum.vector)
+    return Fit(
+        values=values,
+        covariance=end.covariance,
+        evidence=end.problem.log_units - end.optimum.value,
+        verdict=end.verdict,
+        jitter=end.jitter,
+        evaluations=end.evaluations,
+        learned=Learned(end.problem, values, question.snapshots, smoothed),
+    )
 
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:
