@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import atexit
 import os
-import shutil
 import signal
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +12,8 @@ from hypothesis import settings
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 """Reference data too large, or not ours, for the repository; tests that need them skip without them."""
+COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"
+"""What JAX has compiled for the tests, of this run and of those before."""
 
 # Compilation is most of the time of a test: LLVM's optimiser is left out, the arithmetic stays the same.
 XLA_FLAGS = ("--xla_cpu_multi_thread_eigen=false", "--xla_backend_optimization_level=0")
@@ -29,11 +28,14 @@ def _quiet_threads_and_quick_compilation() -> None:
 
 
 def _compile_once_for_all_workers() -> None:
-    """Keep compiled code in a folder of this run: its worker processes, which inherit the name, share it."""
-    if "JAX_COMPILATION_CACHE_DIR" not in os.environ:
-        folder = tempfile.mkdtemp(prefix="hiddenphysics-")
-        os.environ["JAX_COMPILATION_CACHE_DIR"] = folder
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    """Keep compiled code in a folder: worker processes, which inherit the name, and the next run share it.
+
+    Also what compiles in less than a second, which JAX would not keep: there are thousands of that. `make clean`
+    removes it.
+    """
+    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(COMPILED))
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
+    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
 
 
 _quiet_threads_and_quick_compilation()

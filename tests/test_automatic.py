@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from hiddenphysics.learning import Status
-from hiddenphysics.models import MODELS
+from hiddenphysics.learning import Status, Verdict
+from hiddenphysics.models import MODELS, Fit
 from hiddenphysics.result import Result
 from hiddenphysics.simulate.exact import burgers, gaussian_pulse
 
@@ -140,15 +140,19 @@ def test_a_model_that_does_not_apply_says_why_and_what_to_type():
 
 
 def test_the_second_opinion_uses_the_kernels_that_were_given(monkeypatch):
+    """A flow that ends badly, and a midpoint that only says what it was asked."""
     asked = []
-    learn = type(MODELS["midpoint"]).learn
 
-    def spied(model, question, say):
+    def badly(_model, _question, _say):
+        verdict = Verdict(Status.NOT_CONVERGED, "As it ended.")
+        return Fit({"b": 0.1}, np.ones((1, 1)), 0.0, verdict, 0.0, 1, None)
+
+    def spied(model, question, _say):
         asked.append((model.name, question.kernels))
-        return learn(model, question, say)
+        raise hp.ModelError("Enough was seen.")
 
+    monkeypatch.setattr(type(MODELS["flow"]), "learn", badly)
     monkeypatch.setattr(type(MODELS["midpoint"]), "learn", spied)
-    x = np.linspace(-4.0, 4.0, 20)
-    pair = [hp.Snapshot(0.0, x, u=np.exp(-(x**2))), hp.Snapshot(1.0, x, u=np.sin(3 * x))]  # no equation holds
-    hp.identify("u_t - b*u_xx = 0", pair, kernel=hp.Matern(4.5))
+    found = hp.identify("u_t - b*u_xx = 0", snapshots(1.0, 2.0), kernel=hp.Matern(4.5))
     assert asked == [("midpoint", hp.Matern(4.5))]
+    assert found.reason == "The equation's own flow; no other model takes these data."

@@ -219,6 +219,9 @@ def test_peers_are_run_where_they_are_installed(tmp_path, monkeypatch, capsys):
 
     for module in (ours, sindy, pinn):
         monkeypatch.setattr(module, "fit", stand_in)
+    monkeypatch.setattr(
+        peers, "in_a_process", lambda method, name, rows, limit: peers.make(method, name, rows)
+    )
     monkeypatch.setattr(peers, "find_spec", lambda name: None if name == "deepxde" else name)
     rows, page = tmp_path / "rows.jsonl", tmp_path / "page.md"
     page.write_text(PAGE)
@@ -238,6 +241,20 @@ def test_peers_are_run_where_they_are_installed(tmp_path, monkeypatch, capsys):
     assert asked[3:] == [("DeepXDE", "burgers", 0)]  # what is kept is not made again
     peers.main([*words, "--table"])
     assert len(asked) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "limit", "how"), [("burgers", 0.1, "ended after 0.1 s"), ("nothing", 60.0, "code 1")]
+)
+def test_a_program_that_does_not_end_or_dies_is_a_row(given, limit, how, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    peers.in_a_process("hiddenphysics", given, rows, limit)
+    (fit,) = load(rows)
+    assert how in fit.setting
+    assert not fit.answered
+    assert fit.seconds >= 0.1
+    if given in peers.DATA:
+        assert "| **ours** | told | no answer | " in peers.table([fit])
 
 
 def test_wrong_terms_and_silence_are_said():

@@ -1,16 +1,18 @@
 """The table of peers: `python -m benchmarks.neighbours.peers`, or `make peers`, which installs them first.
 
-Every program gets the same three whole recordings, our own data sets with 5 % noise, drawn once. Finished fits stand in
-`peers.jsonl` beside this file, of several settings the best; what is missing there is made where the program can be
-imported, and the others are named. The table then goes into `docs/comparison.md`. `--again` makes all fits anew,
-`--table` none.
+Every program gets the same three whole recordings, our own data sets with 5 % noise, drawn once, and a process of its
+own for each, which is ended after `LIMIT` seconds: that is a row, too. Finished fits stand in `peers.jsonl` beside this
+file, of several settings the best; what is missing there is made where the program can be imported, and the others are
+named. The table then goes into `docs/comparison.md`. `--again` makes all fits anew, `--table` none.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import subprocess
 import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -18,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.neighbours.fit import Fit, load
+from benchmarks.neighbours.fit import Fit, Job, append, load
 from benchmarks.neighbours.plan import METHODS, Plan, carry_out
 from benchmarks.neighbours.table import Line, best_lines, number
 from hiddenphysics.writer import write_file
@@ -40,19 +42,50 @@ TITLES = {
     "DeepXDE": "DeepXDE",
 }
 ROWS = Path(__file__).with_name("peers.jsonl")
-PAGE = Path(__file__).parents[2] / "docs" / "comparison.md"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "comparison.md"
 BEGIN, END = "<!-- made by python -m benchmarks.neighbours.peers -->\n", "<!-- end -->\n"
 """What the page has before and behind the table."""
 
 
-def run(rows: Path, say: Callable[[str], None], problems: Sequence[str] = tuple(DATA)) -> None:
+LIMIT = 3600.0
+"""Seconds after which a program is ended on one recording: our own took 1014 on a busy machine."""
+
+
+def run(
+    rows: Path, say: Callable[[str], None], problems: Sequence[str] = tuple(DATA), limit: float = LIMIT
+) -> None:
     """Make the fits that a file does not hold yet, with the programs that can be imported."""
     for method in METHODS:
         if find_spec(NEEDS[method]) is None:
             say(f'{method}: {NEEDS[method]} is not installed. Type: pip install "hiddenphysics[neighbours]"')
             continue
-        plan = Plan(None, tuple(problems), (method,), (NOISE,), ("all",), pairs=1, rows=rows)
-        carry_out(plan, say)
+        done = {fit.job for fit in load(rows)}
+        for name in problems:
+            if Job(name, NOISE, method, 0, 0) not in done:
+                say(f"{method} on {name}, at most {limit:g} s")
+                in_a_process(method, name, rows, limit)
+
+
+def make(method: str, name: str, rows: Path) -> None:
+    """Make the fits of one program on one recording, in this process."""
+    plan = Plan(None, (name,), (method,), (NOISE,), ("all",), pairs=1, rows=rows)
+    carry_out(plan, lambda text: None)
+
+
+def in_a_process(method: str, name: str, rows: Path, limit: float) -> None:
+    """Make them in a process of their own; one that is ended, or dies, has given no answer."""
+    words = [sys.executable, "-m", "benchmarks.neighbours.peers", "--only", method, name, "--rows", str(rows)]
+    began = time.perf_counter()
+    try:
+        code = subprocess.run(words, timeout=limit, check=False, cwd=ROOT).returncode
+        how = f"its process ended with code {code}"
+    except subprocess.TimeoutExpired:
+        how = f"ended after {limit:g} s"
+    job = Job(name, NOISE, method, 0, 0)
+    if job not in {fit.job for fit in load(rows)}:
+        silent = Fit(job, "told", how, 0, {}, (), (), time.perf_counter() - began, answered=False)
+        append(rows, [silent])
 
 
 def table(fits: Sequence[Fit]) -> str:
@@ -107,11 +140,16 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--problems", nargs="+", choices=DATA, default=list(DATA))
     parser.add_argument("--table", action="store_true", help="make no fits")
     parser.add_argument("--again", action="store_true", help="forget the fits that are kept")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of a program on one recording")
+    parser.add_argument("--only", nargs=2, metavar=("PROGRAM", "RECORDING"), help=argparse.SUPPRESS)
     given = parser.parse_args(words)
+    if given.only:
+        make(*given.only, given.rows)
+        return
     if given.again:
         given.rows.unlink(missing_ok=True)
     if not given.table:
-        run(given.rows, lambda text: print(text, file=sys.stderr, flush=True), given.problems)
+        run(given.rows, lambda text: print(text, file=sys.stderr, flush=True), given.problems, given.limit)
     fits = [fit for line in best_lines(load(given.rows)) for fit in line.fits]
     if not given.table:
         keep(given.rows, fits)

@@ -21,6 +21,8 @@ Array = NDArray[np.float64]
 LAYERS = (2, 32, 32, 32, 1)
 SECONDS = 180.0
 STEPS = 20_000
+LEAST_STEPS = 100
+"""Fewer are no answer: on Kuramoto and Sivashinsky's equation compiling left time for two."""
 RATE = 3e-3
 COLLOCATION = 500
 MEASURED = 1000
@@ -37,7 +39,7 @@ def fit(job: Job, recording: Recording) -> list[Fit]:
         estimates, steps = train(problem, places, values)
     seconds = time.perf_counter() - began
     setting = f"{len(LAYERS) - 2} layers of {LAYERS[1]}, Adam at {RATE:g} falling, {steps} steps"
-    return [Fit(job, "told", setting, len(values), estimates, (), (), seconds)]
+    return [Fit(job, "told", setting, len(values), estimates, (), (), seconds, answered=steps >= LEAST_STEPS)]
 
 
 def measured(job: Job, problem: Problem, recording: Recording) -> tuple[Array, Array]:

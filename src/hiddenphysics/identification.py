@@ -15,7 +15,7 @@ import numpy as np
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
-from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent, stage_line
+from hiddenphysics.learning import Status, Stopped, Watch, in_time, is_left_computing, silent, stage_line
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import read_experiments
@@ -89,8 +89,9 @@ def identify(
         from a thread, where one takes long.
     time_limit
         Seconds after which the best so far is returned, as ``not_converged``; 600 by default, ``float("inf")`` for no
-        limit. It is kept to within a few evaluations of the likelihood, and what compiles then. Ctrl-C ends a fit in
-        the same way; pressed twice it raises `KeyboardInterrupt`.
+        limit. In the main thread it is kept to within a second, also while something is compiled, elsewhere to within
+        a few evaluations and what compiles then. Ctrl-C ends a fit in the same way; pressed twice it raises
+        `KeyboardInterrupt`.
 
     Returns
     -------
@@ -222,11 +223,13 @@ def _seconds(time_limit: float | None) -> float:
     return float(time_limit)
 
 
-def _answer(question: Question, model: str, say: Progress) -> Result:
-    """Ask a model that applies."""
-    make_room()
+def _answer(question: Question, model: str, watch: Watch) -> Result:
+    """Ask a model that applies; when the watch stops it, take what it has."""
+    if not is_left_computing():
+        make_room()
     began = time.perf_counter()
-    fit = MODELS[model].learn(question, say)
+    asked = MODELS[model]
+    fit = in_time(watch, lambda: asked.learn(question, watch), partial(asked.finish, question))
     return Result.of(question, model, fit, time.perf_counter() - began)
 
 

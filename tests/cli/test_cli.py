@@ -139,7 +139,7 @@ def test_bounds_and_constants_are_words_of_the_equation(csv):
         (("--pde", HEAT, "--kernel", "matern:1.5"), terminal.MODEL, "Use a smoother kernel"),
         (("--pde", HEAT, "--kernel", "wavy"), terminal.MODEL, "needed is one of squared_exponential"),
         (("--pde", HEAT, "--constant", "c"), terminal.EQUATION, "needed is NAME=NUMBER"),
-        (("--pde", HEAT, "--field", "u"), terminal.DATA, "needed is NAME=COLUMN"),
+        (("--pde", HEAT, "--field", "u"), terminal.DATA, "needed is NAME=FIELD"),
         (("--pde", HEAT, "--field", "u=w"), terminal.DATA, "the data hold u"),
         (("--pde", HEAT, "--column", "x"), terminal.DATA, "needed is NAME=COLUMN, as in --column x=position"),
         (("--pde", HEAT, "--column", "x=x", "--column", "x=u"), terminal.DATA, "--column x= was typed twice"),

@@ -57,6 +57,18 @@ def test_another_file_by_name(asked):
     assert call("identify", "a.csv", "--pde", HEAT).exit_code == terminal.USAGE
 
 
+def test_a_file_that_asks_for_json_gets_mistakes_in_the_words_as_json(asked):
+    Path("hiddenphysics.toml").write_text("json = true\n")
+    for words in (("identify", "a.csv"), ("identify", "a.csv", "--pde", HEAT, "--evry", "3")):
+        outcome = call(*words)
+        assert outcome.exit_code == terminal.USAGE
+        error = json.loads(outcome.stdout)["error"]
+        assert error["kind"] == "usage"
+        assert f"error: {error['message']}" in outcome.stderr
+    Path("hiddenphysics.toml").write_text("[explain]\njson = true\n")
+    assert call("identify", "a.csv").stdout == ""
+
+
 def test_tables_of_tables(asked):
     """`datasets` is a group: what stands in its table is for all its commands."""
     Path("hiddenphysics.toml").write_text('[datasets]\nfolder = "data"\n[datasets.path]\njson = true\n')

@@ -94,11 +94,8 @@ def test_the_thread_ends_when_the_fit_fails() -> None:
 
 
 def test_what_the_listener_raises_in_the_thread_is_raised_in_the_fit() -> None:
-    lines: list[str] = []
-
-    def listener(line: str) -> None:
-        lines.append(line)
-        if len(lines) > 1:
+    def listener(_line: str) -> None:
+        if threading.current_thread() in heartbeats():
             raise BrokenPipeError
 
     with Watch(listener, FOREVER, period=0.01) as watch:
@@ -188,7 +185,7 @@ def test_beside_the_main_thread_no_handler_is_touched() -> None:
 
 
 @pytest.mark.parametrize("model", ["paper", "midpoint"])
-@pytest.mark.parametrize("word", ["from the regression", "shorter lengths", "measuring"])
+@pytest.mark.parametrize("word", ["shorter lengths", "measuring"])
 def test_a_stopped_fit_returns_its_best(model: str, word: str) -> None:
     data = heat_snapshots(noise=1e-3)
     found = hp.identify(HEAT, data, model=model, progress=stopping_at(word))
@@ -205,7 +202,7 @@ def test_the_later_it_is_stopped_the_better_it_is() -> None:
     data = heat_snapshots(noise=1e-3)
     early, late = (
         hp.identify(HEAT, data, model="paper", progress=stopping_at(word)).evidence
-        for word in ("from the regression", "measuring")
+        for word in ("longer lengths", "measuring")
     )
     whole = hp.identify(HEAT, data, model="paper").evidence
     assert early < late

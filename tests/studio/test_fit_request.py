@@ -10,6 +10,7 @@ from hiddenphysics.cli import actions, app, spread
 from hiddenphysics.errors import DataError, EquationError, ModelError
 from hiddenphysics.studio.fit_request import (
     FitRequest,
+    columns_of,
     constants_of,
     limit_of,
     points_of,
@@ -21,6 +22,7 @@ FULL = FitRequest(
     name="a file.csv",
     pde='u_t - b*u_xx = 0;\nb > 0 "',
     missing="drop",
+    columns={"t": "when", "x": "depth (m)"},
     times=(0.1, 1 / 3),
     points=70,
     seed=0,
@@ -45,7 +47,10 @@ def calls(lines):
 
 def test_python_lines_hold_every_choice_to_the_last_digit():
     told = calls(FULL.python_lines())
-    assert told["hp.read"] == (["a file.csv"], {"missing": "drop"})
+    assert told["hp.read"] == (
+        ["a file.csv"],
+        {"columns": {"t": "when", "x": "depth (m)"}, "missing": "drop"},
+    )
     assert told["data.at"] == ([[0.1, 1 / 3]], {})
     assert told["data.subsample"] == ([70], {"seed": 0})
     assert told["hp.identify"] == (
@@ -73,6 +78,7 @@ def test_the_command_asks_the_command_line_for_the_same(monkeypatch):
     file, pde, choice, _ = asked.pop("args")
     assert (str(file), pde) == ("a file.csv", FULL.pde)
     assert (choice.times, choice.points, choice.seed) == (FULL.times, (70,), 0)
+    assert asked["columns"] == ["t=when", "x=depth (m)"]
     assert asked["fields"] == ["u=usol"]
     assert asked["constants"] == ["c=0.1"]
     assert (asked["model"], asked["missing"], asked["time_limit"]) == ("flow", "drop", "12.5")
@@ -90,6 +96,11 @@ def test_what_is_typed_is_read_or_refused_with_a_sentence():
     assert constants_of("c=3, d=0.5") == {"c": 3.0, "d": 0.5}
     assert limit_of("") == 600.0
     assert limit_of("20") == 20.0
+    assert columns_of("x = depth (m),u=usol\n") == {"x": "depth (m)", "u": "usol"}
+    assert columns_of(" ") == {}
+    for text in ("x", "x=", "=u", "x=a, x=b"):
+        with pytest.raises(DataError, match="was typed for the columns; needed is each NAME = COLUMN once"):
+            columns_of(text)
     with pytest.raises(DataError, match=r"'early' was typed for the times; needed are numbers"):
         times_of("early")
     for text in ("0", "-3", "1.5", "many"):

@@ -87,6 +87,31 @@ def test_a_dropped_file_is_read_and_a_bad_one_replaces_nothing(session):
     assert [len(s) for s in session.data.snapshots] == [3, 2]
 
 
+def test_columns_are_matched_by_hand(session):
+    """A file that was refused is understood once its columns have names; the next file begins with its own."""
+    table = TABLE.replace(b"t,x,u", b"when,depth (m),heat")
+    session.take("ice.csv", table)
+    assert session.data is None
+    assert "ice.csv" in session.data_sentence
+    session.match("t = when, x = depth (m), u = heat")
+    assert session.data_sentence == ""
+    assert session.data.roles() == [
+        ("t", "time, 2 snapshots, the column when"),
+        ("x", "coordinate, the column depth (m)"),
+        ("u", "field, the column heat"),
+    ]
+    session.type(equation="u_t - b*u_xx = 0")
+    request = session.request()
+    assert request.columns == {"t": "when", "x": "depth (m)", "u": "heat"}
+    session.match("x = nowhere")
+    assert "nowhere" in session.data_sentence
+    assert session.data.columns == request.columns  # what was there stays
+    session.match("x position")
+    assert "was typed for the columns; needed is each NAME = COLUMN once" in session.data_sentence
+    session.take("a.csv", TABLE)
+    assert (session.words.columns, session.data_sentence, session.data.columns) == ("", "", {})
+
+
 def test_a_request_needs_a_file_and_an_equation(session):
     with pytest.raises(DataError, match="There is no file yet"):
         session.request()

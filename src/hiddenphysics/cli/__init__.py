@@ -24,6 +24,12 @@ def main() -> None:
 
         try:
             app(args=spread(sys.argv[1:]))
+        except SystemExit as ended:
+            learning = sys.modules.get("hiddenphysics.learning")
+            if learning is not None and learning.is_left_computing():
+                # A fit that was stopped while something was compiled: Python would wait for the compiler.
+                _leave(ended.code if isinstance(ended.code, int) else int(ended.code is not None))
+            raise
         finally:
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -39,6 +45,13 @@ def main() -> None:
 def _end(sentence: str, code: int) -> None:
     """Leave at once: Python would try to print what cannot be printed once more."""
     print(sentence, file=sys.stderr, flush=True)
+    os._exit(code)
+
+
+def _leave(code: int) -> None:
+    """Leave at once what is not waited for; all that was to be said and written has been."""
+    sys.stdout.flush()
+    sys.stderr.flush()
     os._exit(code)
 
 

@@ -45,7 +45,7 @@ def names_by_name(words: Iterable[str]) -> dict[str, str]:
     for word in words:
         name, equals, value = word.partition("=")
         if not (name.strip() and equals and value.strip()):
-            raise DataError(f"--field {word!r} was typed; needed is NAME=COLUMN, as in --field u=usol.")
+            raise DataError(f"--field {word!r} was typed; needed is NAME=FIELD, as in --field u=usol.")
         pairs[name.strip()] = value.strip()
     return pairs
 

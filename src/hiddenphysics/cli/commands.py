@@ -124,7 +124,11 @@ def identify(
     ] = None,
     field: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=COLUMN", help="Use this column for a field of the equation; repeatable."),
+        typer.Option(
+            metavar="NAME=FIELD",
+            help="Which field of the data, named as the file or --column names it, stands for a field of the "
+            "equation; repeatable. --column names what is read, --field chooses among it.",
+        ),
     ] = None,
     constant: Constants = None,
     bounds: Annotated[

@@ -13,7 +13,17 @@ from hiddenphysics.cli.terminal import failure, print_json
 
 
 class Commands(TyperGroup):
-    """Commands whose usage errors are JSON, too, where --json stands among the words."""
+    """Commands whose usage errors are JSON, too, where --json stands among the words or in the configuration file."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command; where a file asks for JSON, a mistake in its words is a document and a sentence."""
+        try:
+            return super().invoke(ctx)
+        except typer.TyperException as mistake:
+            options = getattr(getattr(mistake, "ctx", None), "default_map", None) or {}
+            if options.get("as_json") is not True:
+                raise
+            raise typer.Exit(_told(mistake)) from None
 
     def main(self, args: Sequence[str] | None = None, *given: Any, **named: Any) -> Any:
         """Run the words; with --json, a mistake in them is a document on stdout and a sentence on stderr."""
@@ -23,7 +33,12 @@ class Commands(TyperGroup):
         try:
             code = super().main(args, *given, **named | {"standalone_mode": False})
         except typer.TyperException as mistake:
-            print_json(failure(mistake.exit_code, mistake.format_message()))
-            typer.echo(f"error: {mistake.format_message()}", err=True)
-            code = mistake.exit_code
+            code = _told(mistake)
         return sys.exit(code if isinstance(code, int) else 0)
+
+
+def _told(mistake: typer.TyperException) -> int:
+    """Print a document on stdout and a sentence on stderr; return the exit code."""
+    print_json(failure(mistake.exit_code, mistake.format_message()))
+    typer.echo(f"error: {mistake.format_message()}", err=True)
+    return int(mistake.exit_code)

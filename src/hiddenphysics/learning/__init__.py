@@ -11,6 +11,7 @@ from hiddenphysics.learning.criticism import (
     term_scores,
 )
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
+from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.rounds import rounds
@@ -29,7 +30,7 @@ from hiddenphysics.learning.stage_line import stage_line
 from hiddenphysics.learning.tuning import Tuned, tune
 from hiddenphysics.learning.uncertainty import Laplace, laplace, positive_inverse
 from hiddenphysics.learning.verdict import Status, Verdict, at_bound, gravest, undetermined, unfinished, when
-from hiddenphysics.learning.watch import Progress, Stopped, Watch, silent
+from hiddenphysics.learning.watch import Progress, Stopped, Watch, keep, silent
 from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
@@ -64,7 +65,10 @@ __all__ = [
     "first_guess",
     "gravest",
     "heterogeneity",
+    "in_time",
     "is_free",
+    "is_left_computing",
+    "keep",
     "known_variance",
     "laplace",
     "minimise",

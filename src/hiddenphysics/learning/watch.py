@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import signal
 import threading
 import time
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from types import FrameType, TracebackType
+from typing import Any
 
 Progress = Callable[[str], None]
 """Called with a few words at every stage."""
@@ -21,6 +23,12 @@ INTERRUPT = "interrupt: stopping after this step, again to stop now"
 
 def silent(_stage: str) -> None:
     """Say nothing."""
+
+
+def keep(say: Progress, so_far: Any, of: int = 0, worth: float = math.nan) -> None:
+    """Give what a fit would return now to its watch, if it has one; see `Watch.keep`."""
+    if isinstance(say, Watch):
+        say.keep(so_far, of, worth)
 
 
 class Stopped(Exception):  # noqa: N818  # no error: a model that hears it returns the best it has
@@ -50,7 +58,8 @@ class Watch:
     - in the main thread the first Ctrl-C asks the fit to stop and the second raises `KeyboardInterrupt`. Raised at
       once, that was seen to crash inside compiled code. Where Ctrl-C is ignored, it stays so.
 
-    It may be opened again inside: a fit that is part of another shares its clock.
+    It may be opened again inside: a fit that is part of another shares its clock. A fit that does not call it in time,
+    since something is compiled, is left with what it has kept (`in_time`).
 
     Parameters
     ----------
@@ -88,6 +97,8 @@ class Watch:
         self._failure: Exception | None = None
         self._interrupted = False
         self._stopped = False
+        self._left = False
+        self._kept: tuple[Any, int, float] | None = None
         self._depth = 0
         self._open = ExitStack()
 
@@ -113,14 +124,52 @@ class Watch:
 
     @property
     def stopped(self) -> bool:
-        """Whether a call has raised `Stopped`."""
+        """Whether a call has raised `Stopped`, or a fit was left that did not come to a call in time."""
         return self._stopped
+
+    @property
+    def reason(self) -> str | None:
+        """Why the fit is to end now, as a sentence; None where it may go on."""
+        if self._interrupted:
+            return "Interrupted."
+        if self.elapsed >= self._limit:
+            return f"The time limit of {self._limit:g} s was reached."
+        return "Nobody waits any longer." if self._left else None
+
+    # ---- what a fit has, should it be left --------------------
+
+    def keep(self, so_far: Any, of: int = 0, worth: float = math.nan) -> None:
+        """Keep what a model could make an answer of, unless what is kept explains the same data better.
+
+        Parameters
+        ----------
+        so_far
+            The model's own business.
+        of, worth
+            Number of values that it explains, and how well; what explains other values takes its place.
+        """
+        before = self._kept
+        if before is None or before[1] != of or not before[2] > worth:
+            self._kept = (so_far, of, worth)
+
+    def forget(self) -> None:
+        """Keep nothing: another fit begins."""
+        self._kept = None
+
+    @property
+    def so_far(self) -> Any:
+        """What was kept; None before that."""
+        return None if self._kept is None else self._kept[0]
+
+    def leave(self) -> None:
+        """Wait no longer for a fit: its next call raises `Stopped`."""
+        self._left = self._stopped = True
 
     def __call__(self, stage: str) -> None:
         """Say a new stage; raise `Stopped` when the fit is to end."""
         if self._failure is not None:
             raise self._failure
-        reason = self._reason()
+        reason = self.reason
         if reason is not None:
             self._stopped = True
             raise Stopped(reason)
@@ -143,11 +192,6 @@ class Watch:
         self._depth -= 1
         if self._depth == 0:
             self._open.close()
-
-    def _reason(self) -> str | None:
-        if self._interrupted:
-            return "Interrupted."
-        return f"The time limit of {self._limit:g} s was reached." if self.elapsed >= self._limit else None
 
     def _tell(self, words: str) -> None:
         with self._speaking:

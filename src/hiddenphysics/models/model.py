@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Criticism, Heterogeneity, Progress, Verdict
+from hiddenphysics.learning import Criticism, Heterogeneity, Progress, Stopped, Verdict
 from hiddenphysics.models.question import Question
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots import Snapshots
@@ -90,6 +90,14 @@ class Model(ABC):
         model that has numbers by then returns the best of them with the verdict `unfinished`, and no small deviation
         that was not measured; one that has none lets it pass.
         """
+
+    def finish(self, question: Question, so_far: Any, reason: str) -> Fit:
+        """Return the best so far as an answer, with the verdict `unfinished` and infinite deviations.
+
+        Asked when a fit is left while something is compiled: `so_far` is what it has given to `learning.keep`. What is
+        done here must not compile for long. A model that keeps nothing is not asked.
+        """
+        raise Stopped(reason)
 
     @abstractmethod
     def linearise(self, task: Any, at: Any) -> Any:

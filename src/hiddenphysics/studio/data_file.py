@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -34,8 +35,8 @@ class DataFile:
     ----------
     path, name
         Where it lies, and what its owner calls it.
-    missing
-        What was done with NaN when it was read.
+    missing, columns
+        What was done with NaN when it was read, and which column is which, as it was told.
     snapshots
         What it holds.
     picture
@@ -45,14 +46,22 @@ class DataFile:
     path: Path
     name: str
     missing: Literal["refuse", "drop"]
+    columns: dict[str, str]
     snapshots: Snapshots
     picture: str
 
     @classmethod
-    def open(cls, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> DataFile:
+    def open(
+        cls,
+        path: Path,
+        name: str,
+        missing: Literal["refuse", "drop"] = "refuse",
+        columns: Mapping[str, str] | None = None,
+    ) -> DataFile:
         """Read a file and draw it; a `DataError` says what is wrong with it."""
-        snapshots = read(path, missing=missing)
-        return cls(path, name, missing, snapshots, as_address(draw_snapshots(snapshots)))
+        told = dict(columns or {})
+        snapshots = read(path, missing=missing, columns=told or None)
+        return cls(path, name, missing, told, snapshots, as_address(draw_snapshots(snapshots)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -64,8 +73,9 @@ class DataFile:
     def roles(self) -> list[tuple[str, str]]:
         """Return every column that is used, with what it was taken for."""
         data = self.snapshots
+        told = {name: f", the column {column}" for name, column in self.columns.items()}
         parts = {part: h for h in data.complex_fields for part in (f"{h}_re", f"{h}_im")}
-        return [
+        roles = [
             ("t", f"time, {len(data)} snapshots"),
             *((name, "coordinate") for name in data.coordinates),
             *(
@@ -74,6 +84,7 @@ class DataFile:
             ),
             *((f"{name}_std", f"known error of {name}") for name in data.fields if f"{name}_std" in data[0]),
         ]
+        return [(name, role + told.get(name, "")) for name, role in roles]
 
 
 def as_address(figure: Figure) -> str:

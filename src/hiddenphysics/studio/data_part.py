@@ -35,6 +35,10 @@ def data_part(session: Session) -> Part:
         if session.asked is not None:
             await run.io_bound(session.read, *session.asked, "drop")
 
+    async def match() -> None:
+        if (columns.value or "") != session.words.columns:
+            await run.io_bound(session.match, columns.value or "")
+
     with section("data", "Data"):
         upload = ui.upload(
             label="Drop a file here, or choose one with +",
@@ -44,6 +48,15 @@ def data_part(session: Session) -> Part:
             on_rejected=lambda: session.refuse_data(too_large(LARGEST)),
         ).props('flat bordered aria-label="file"')
         demo = ui.button("Take the demo's 140 points", on_click=take_demo).props("flat no-caps id=demo")
+
+        columns = (
+            ui.input(
+                "columns by hand", value=session.words.columns, placeholder="x = position, u = temperature"
+            )
+            .props("outlined dense stack-label id=columns")
+            .on("blur", match)
+            .on("keydown.enter", match)
+        )
 
         @ui.refreshable
         def shown() -> None:
@@ -71,6 +84,8 @@ def data_part(session: Session) -> Part:
     def tick(changed: Collection[str]) -> None:
         if "data" in changed:
             shown.refresh()
+        if "words" in changed and columns.value != session.words.columns:
+            columns.value = session.words.columns
 
     return Part(tick)
 

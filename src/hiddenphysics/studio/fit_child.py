@@ -112,7 +112,7 @@ def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
     from hiddenphysics.identification import identify
     from hiddenphysics.snapshots import read
 
-    data = read(request.path, missing=request.missing)
+    data = read(request.path, missing=request.missing, columns=request.columns or None)
     if request.times:
         data = data.at(request.times)
     if request.points is not None:

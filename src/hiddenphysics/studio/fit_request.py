@@ -22,8 +22,8 @@ class FitRequest:
         Where the file lies now, and what it is called: a file that was dropped lies in a folder of the studio's.
     pde
         The equation, bounds included.
-    missing
-        What is done with NaN: ``"refuse"`` or ``"drop"``.
+    missing, columns
+        What is done with NaN, ``"refuse"`` or ``"drop"``, and which column of the file is which, where that was told.
     times
         The times to use; none are all.
     points, seed
@@ -36,6 +36,7 @@ class FitRequest:
     name: str
     pde: str
     missing: Literal["refuse", "drop"] = "refuse"
+    columns: dict[str, str] = field(default_factory=dict)
     times: tuple[float, ...] = ()
     points: int | None = None
     seed: int = 0
@@ -55,8 +56,9 @@ class FitRequest:
 
     def python_lines(self) -> str:
         """Return the lines that give the same result."""
-        dropped = "" if self.missing == "refuse" else f', missing="{self.missing}"'
-        lines = ["import hiddenphysics as hp", "", f"data = hp.read({_quoted(self.name)}{dropped})"]
+        how = f", columns={self.columns!r}" if self.columns else ""
+        how += "" if self.missing == "refuse" else f', missing="{self.missing}"'
+        lines = ["import hiddenphysics as hp", "", f"data = hp.read({_quoted(self.name)}{how})"]
         if self.times:
             lines.append(f"data = data.at({list(self.times)!r})")
         if self.points is not None:
@@ -78,6 +80,8 @@ class FitRequest:
     def shell_command(self) -> str:
         """Return the command that gives the same result."""
         words = ["hiddenphysics", "identify", self.name, "--pde", self.pde]
+        for name, column in self.columns.items():
+            words += ["--column", f"{name}={column}"]
         if self.missing != "refuse":
             words += ["--missing", self.missing]
         if self.times:
@@ -101,6 +105,20 @@ def _quoted(text: str) -> str:
 
 
 # ---- what is typed into the fields of the page --------------------
+
+
+def columns_of(text: str) -> dict[str, str]:
+    """Read ``x = position, u = temperature (K)``; nothing typed leaves the names as they are."""
+    columns: dict[str, str] = {}
+    for word in filter(str.strip, text.replace("\n", ",").split(",")):
+        name, equals, column = (part.strip() for part in word.partition("="))
+        if not (name and equals and column) or name in columns:
+            raise DataError(
+                f"{word.strip()!r:.60} was typed for the columns; needed is each NAME = COLUMN once, with commas "
+                "between them, as in x = position, u = temperature."
+            )
+        columns[name] = column
+    return columns
 
 
 def times_of(text: str) -> tuple[float, ...]:

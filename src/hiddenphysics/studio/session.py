@@ -17,7 +17,14 @@ from typing import Any, Literal
 from hiddenphysics.errors import DataError, EquationError, HiddenPhysicsError
 from hiddenphysics.studio.data_file import DataFile
 from hiddenphysics.studio.fit_process import FitProcess
-from hiddenphysics.studio.fit_request import FitRequest, constants_of, limit_of, points_of, times_of
+from hiddenphysics.studio.fit_request import (
+    FitRequest,
+    columns_of,
+    constants_of,
+    limit_of,
+    points_of,
+    times_of,
+)
 from hiddenphysics.studio.typesetting import matched, typeset
 from hiddenphysics.writer import write_file
 
@@ -33,6 +40,7 @@ class Words:
     """What is typed into the page, as it is typed."""
 
     equation: str = START
+    columns: str = ""
     times: str = ""
     points: str = ""
     constants: str = ""
@@ -142,14 +150,15 @@ class Session:
         except HiddenPhysicsError as problem:
             self.refuse_data(str(problem))
         else:
+            self.type(columns="")  # another file has other columns
             self.read(path, path.name)
 
     def read(self, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> None:
-        """Read a file where it lies, under the name by which its owner knows it."""
+        """Read a file where it lies, under the name by which its owner knows it; its columns are what is typed."""
         data, sentence = self.data, ""
         try:
             with self._drawing:
-                data = DataFile.open(path, name, missing)
+                data = DataFile.open(path, name, missing, columns_of(self.words.columns))
         except HiddenPhysicsError as problem:
             sentence = str(problem).replace(str(path), name)
         with self._lock:
@@ -161,6 +170,13 @@ class Session:
         with self._lock:
             self.data_sentence = sentence
             self.marks["data"] += 1
+
+    def match(self, columns: str) -> None:
+        """Read the last file again with the columns that are typed; one that was refused may be understood then."""
+        self.type(columns=columns)
+        if self.asked is not None:
+            missing = self.data.missing if self.data is not None else "refuse"
+            self.read(*self.asked, missing)
 
     # ---- the words --------------------
 
@@ -186,6 +202,7 @@ class Session:
             name=self.data.name,
             pde=words.equation.strip(),
             missing=self.data.missing,
+            columns=self.data.columns,
             times=times_of(words.times),
             points=points_of(words.points),
             fields=matched(read.fields, self.data.names, words.fields),

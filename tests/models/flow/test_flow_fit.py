@@ -21,9 +21,11 @@ pytestmark = pytest.mark.xdist_group("flow fits")  # one process: the tests shar
 FLOW = MODELS["flow"]
 BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
 TIMES, TRUTH = (0.0, 0.5, 1.0), {"a": 1.0, "b": 0.2}
+POINTS = 40
+"""Of every snapshot here: what smooths one is compiled once for all of them."""
 
 
-def burgers(noise=0.0, seed=0, times=TIMES[::2], points=40):
+def burgers(noise=0.0, seed=0, times=TIMES[::2], points=POINTS):
     """Snapshots of a hump that steepens, by the simulator on a fine grid, at other points in each."""
     flow = Motion.of(BURGERS, (-10.0, 10.0), 256)
     (x,) = flow.grid.points()
@@ -171,7 +173,7 @@ def test_a_wider_box_holds_the_same_field_with_twice_the_room():
 
 
 def test_the_motion_of_features_is_the_closed_form_of_the_heat_equation():
-    text, x = "u_t - b*u_xx = 0", np.linspace(-3, 3, 30)
+    text, x = "u_t - b*u_xx = 0", np.linspace(-3, 3, POINTS)
     snapshots = Snapshots([Snapshot(t, x, u=heat(x, t)) for t in (0.0, 0.7)])
     start, latent = begun(snapshots, text)
     modes = moved(start.domain.program, latent, jnp.array([0.3]), way(start.windows, 0.7))
@@ -188,7 +190,7 @@ def heat(x, t):
 
 def test_a_travelling_wave_leaves_a_direction_open_and_says_so():
     # u(x − ct) solves u_t + a u_x + b u_x = 0 for every a + b = c.
-    x = np.linspace(-4, 4, 40)
+    x = np.linspace(-4, 4, POINTS)
     snapshots = Snapshots([Snapshot(t, x, u=np.exp(-((x - 0.8 * t) ** 2))) for t in (0.0, 1.0)])
     fit = fitted(snapshots, "u_t + a*u_x + 2*b*u_x = 0")
     assert fit.verdict.status is Status.WEAKLY_IDENTIFIED
@@ -197,7 +199,7 @@ def test_a_travelling_wave_leaves_a_direction_open_and_says_so():
 
 
 def test_an_equation_that_does_not_hold_is_no_success():
-    x = np.linspace(-4, 4, 20)
+    x = np.linspace(-4, 4, POINTS)
     snapshots = Snapshots([Snapshot(0.0, x, u=np.exp(-(x**2))), Snapshot(1.0, x, u=np.sin(3 * x))])
     assert fitted(snapshots, "u_t - b*u_xx = 0").verdict.status.is_bad
 
@@ -235,7 +237,7 @@ def test_more_snapshots_say_more():
 
 
 def test_second_order_in_time_needs_no_data_of_the_velocity():
-    x = np.linspace(-6, 6, 50)
+    x = np.linspace(-6, 6, POINTS)
     wave = [np.exp(-((x - 1.5 * t) ** 2)) + np.exp(-((x + 1.5 * t) ** 2)) for t in (0.0, 0.4, 0.8)]
     snapshots = Snapshots([Snapshot(t, x, u=u) for t, u in zip((0.0, 0.4, 0.8), wave, strict=True)])
     fit = fitted(snapshots, "u_tt - c*u_xx = 0")

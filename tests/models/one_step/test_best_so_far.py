@@ -36,11 +36,11 @@ def test_the_best_look_within_the_bounds_is_kept() -> None:
     look = so_far.objective(problem)
     for x in (1.0, 1.5, 3.0, 0.5, 11.0):
         look(np.array([x]))
-    assert so_far.best is not None
-    assert so_far.best.vector == 1.5
-    assert so_far.best.value == 1.5**2
+    assert so_far.kept is not None
+    assert so_far.kept[1].vector == 1.5
+    assert so_far.kept[1].value == 1.5**2
     look(np.array([2.0 + 1e-12]))
-    assert so_far.best.vector == 2.0
+    assert so_far.kept[1].vector == 2.0
     assert so_far.looks == 6
 
 
@@ -48,16 +48,20 @@ def test_another_problem_begins_anew_with_its_first_number() -> None:
     so_far, first, second = BestSoFar(silent, bounded()), Parabola(1.0), Parabola(5.0)
     so_far.objective(first)(np.array([1.0]))
     so_far.objective(second)(np.array([11.0]))
-    assert so_far.problem is first
+    assert so_far.kept is not None
+    assert so_far.kept[0] is first
     so_far.objective(second)(np.array([1.0]))
-    assert so_far.problem is second
-    assert so_far.best is not None
-    assert so_far.best.value == 16.0
+    assert so_far.kept[0] is second
+    assert so_far.kept[1].value == 16.0
 
 
-def test_without_a_look_there_is_no_answer() -> None:
-    with pytest.raises(Stopped, match="Interrupted"):
-        stopped_at(BestSoFar(silent, bounded()), Parabola(1.0), Stopped("Interrupted."))
+def test_without_a_look_the_answer_is_the_start() -> None:
+    problem = Parabola(1.0)
+    end = stopped_at(BestSoFar(silent, bounded()), problem, "Interrupted.")
+    assert end.problem is problem
+    assert end.optimum.vector == 1.0
+    assert np.isnan(end.optimum.value)
+    assert np.all(np.isinf(np.diagonal(end.covariance)))
 
 
 def test_a_look_that_ends_the_search_counts() -> None:
@@ -67,7 +71,7 @@ def test_a_look_that_ends_the_search_counts() -> None:
     so_far, problem = BestSoFar(impatient, bounded()), Parabola(1.0)
     with pytest.raises(Stopped):
         so_far.objective(problem)(np.array([0.5]))
-    end = stopped_at(so_far, problem, Stopped("Interrupted."))
+    end = stopped_at(so_far, problem, "Interrupted.")
     assert end.optimum.vector == 0.5
     assert end.verdict.explanation.startswith("Interrupted. ")
     assert np.all(np.isinf(np.diagonal(end.covariance)))

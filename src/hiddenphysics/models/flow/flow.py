@@ -22,11 +22,12 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
+from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
+from hiddenphysics.models.flow.unfinished import finished
 from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -131,6 +132,10 @@ class FlowModel(Model):
             tried,
             key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)),
         )
+
+    def finish(self, question: Question, so_far: SoFar, reason: str) -> Fit:
+        """Return the best round, or before the first the smoothed snapshots with the guessed parameters."""
+        return finished(so_far, reason)
 
     def predict(self, learned: LearnedFlow, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation from the first snapshot onwards."""

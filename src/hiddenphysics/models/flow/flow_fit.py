@@ -23,7 +23,6 @@ from hiddenphysics.learning import (
     gravest,
     is_free,
     undetermined,
-    unfinished,
     when,
 )
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
@@ -41,9 +40,10 @@ from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
 from hiddenphysics.models.flow.shares import agreement, from_inputs
+from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
-from hiddenphysics.priors import Kernel, Unknowns
+from hiddenphysics.priors import Kernel
 
 MOST_BOXES = 8
 """Boxes that a search may move through; one was enough in 16 fits of `benchmarks.answers`."""
@@ -97,13 +97,8 @@ class Searched:
 
     @property
     def evidence(self) -> float:
-        """Log restricted likelihood, −∞ where it is not a number.
-
-        Free of units: values count in units of their fields, parameters in their natural sizes.
-        """
-        units = float(self.task.seen.stretch) - float(np.sum(np.log(self.task.scale)))
-        value = units - float(self.last.tuned.at.value)
-        return value if np.isfinite(value) and np.isfinite(self.last.misfit) else -np.inf
+        """Log restricted likelihood, −∞ where it is not a number; free of units."""
+        return self.task.evidence(self.last)
 
 
 def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
@@ -156,19 +151,18 @@ def answered(
     correct
         How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
     """
-    polished, covariance = best, covariance_of(best.last.information)
-    if not best.stopped:
-        say("correcting for the volume of states")
-        polished, covariance = (correct or polish)(best, say)
-        if np.isfinite(polished.evidence):
-            covariance = covariance + from_inputs(polished.task, polished.last, say)
+    if best.stopped:
+        return stopped_at(best.task, best.last, best.stopped, count)
+    say("correcting for the volume of states")
+    polished, covariance = (correct or polish)(best, say)
+    if polished.stopped:
+        return stopped_at(polished.task, polished.last, polished.stopped, count + polished.rounds)
+    if np.isfinite(polished.evidence):
+        covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
     agreed: Heterogeneity | None = None
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
-    # Numbers that are not to be trusted carry no small deviations.
-    if polished.stopped:
-        verdict, stated = unfinished(polished.stopped), np.full_like(covariance, np.inf)
-    elif verdict.status is not Status.FAILED:
+    if verdict.status is not Status.FAILED:
         say("criticising the equation")
         stops = left_over(learned, polished.task.windows)
         criticism = criticise(stops, scores(learned, polished.task.windows, stops, say))
@@ -184,14 +178,13 @@ def answered(
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
             stated = stated * agreed.widening**2
     return Fit(
-        values=_values(polished),
+        values=numbers_of(polished.task, polished.last.point.parameters, polished.last.tuned.theta),
         covariance=np.pad(stated, (0, len(polished.task.prior.names))),
         evidence=polished.evidence,
         verdict=verdict,
         jitter=0.0,
         evaluations=count + polished.rounds,
         learned=learned,
-        stopped=bool(polished.stopped),
         criticism=criticism,
         heterogeneity=agreed,
     )
@@ -258,15 +251,6 @@ def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched
     longer = gone_through(task, made, likeliest.rounds, last)
     best = max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
     return replace(best, stopped=longer.stopped)
-
-
-def _values(ended: Searched) -> dict[str, float]:
-    """Every number in natural units; with several measured fields the noise is the mean over the fields."""
-    windows = ended.task.windows
-    unknowns = Unknowns(windows.equation.parameters, ended.task.prior)
-    theta = np.array(ended.last.tuned.theta)
-    theta[-1] += np.log(np.mean(windows.units**2))
-    return unknowns.numbers(np.concatenate([ended.last.point.parameters, theta]))
 
 
 def _cold(start: Beginning) -> FlowTask:

@@ -22,7 +22,7 @@ from hiddenphysics.gaussian import (
     evidence,
     posterior,
 )
-from hiddenphysics.learning import Progress, Tuned, tune
+from hiddenphysics.learning import Progress, Tuned, keep, tune
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain
 from hiddenphysics.models.flow.path import MOST_GROWTH, Path
@@ -334,6 +334,12 @@ class FlowTask:
         """Return a linear model as a function of the prior's vector."""
         return RestrictedLikelihood.of(self.prior, self.domain.features, self.level, data, self.columns)
 
+    def spectrum(self, theta: np.ndarray) -> np.ndarray:
+        """Prior variances (K,) of the state's columns."""
+        features = self.domain.features
+        every = np.asarray(self.prior.spectrum(theta, features.omega, features.measure, self.level))
+        return every if self.columns is None else every[self.columns]
+
     @cached_property
     def columns(self) -> np.ndarray | None:
         """Which feature of which process every column is; None where they are the features of the state in order."""
@@ -364,6 +370,15 @@ class FlowTask:
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
         return self.domain.carries(self.lengths(at), self.windows.region.extent, self.noise(at))
+
+    def evidence(self, last: Round) -> float:
+        """Log restricted likelihood of a round, −∞ where it is not a number.
+
+        Free of units: values count in units of their fields, parameters in their natural sizes.
+        """
+        units = float(self.seen.stretch) - float(np.sum(np.log(self.scale)))
+        value = units - float(last.tuned.at.value)
+        return value if np.isfinite(value) and np.isfinite(last.misfit) else -np.inf
 
     def noise(self, at: Point) -> float:
         """Smallest variance that a value has at a point, in units of the field's."""
@@ -442,6 +457,15 @@ class FlowTask:
         return float(np.clip(wanted, self.windows.span / MOST_STEPS, self.longest_step))
 
 
+class SoFar(NamedTuple):
+    """How far a search is: its task, where it began, its last round if there is one, and how many there were."""
+
+    task: FlowTask
+    begun: Point
+    best: Round | None = None
+    rounds: int = 0
+
+
 def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
     """Return the part of a step that two steps in a row suggest; the whole of it unless they disagree."""
     change = step - before.step
@@ -462,6 +486,7 @@ def run(
     """
     before: Round | None = None
     count, share, tried = 0, 1.0, at
+    keep(say, SoFar(task, at), task.count, -np.inf)
     while count < most:
         say(f"round {count + 1}")
         now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
@@ -474,6 +499,7 @@ def run(
             continue
         done = task.frozen and now.found
         share, count, before = 1.0, count + 1, now
+        keep(say, SoFar(task, at, now, count), task.count, task.evidence(now))
         yield now
         if now.lost or now.settled or done or (not now.held and not task.carries(now)):
             break

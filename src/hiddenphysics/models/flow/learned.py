@@ -12,7 +12,7 @@ import numpy as np
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
+from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
     Latent,
@@ -80,7 +80,7 @@ class LearnedFlow:
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
-        windows, theta = task.windows, last.tuned.theta
+        theta = last.tuned.theta
         data, spectrum = jax.tree.map(np.asarray, (last.linear.data, last.linear.spectrum(theta)))
         noise = effective(spectrum, np.exp(theta[-1]), data.A)
         belief = Belief(
@@ -92,19 +92,42 @@ class LearnedFlow:
             data.known,
             covariance,
         )
+        return cls._at(task, last.point, last.dt, belief)
+
+    @classmethod
+    def guessed(cls, task: FlowTask, at: Point) -> LearnedFlow:
+        """Take a point for what was learned before the equation was asked: its state is believed as much as the prior.
+
+        No row of data says anything; parameters are known to within their natural sizes.
+        """
+        (windows, columns), parameters = np.shape(at.z), len(task.bounds)
+        belief = Belief(
+            A=np.zeros((windows, 1, columns)),
+            B=np.zeros((windows, 1, parameters)),
+            rest=np.zeros((parameters, parameters)),
+            spectrum=task.spectrum(np.asarray(at.theta)),
+            noise=task.noise(at),
+            known=np.zeros((windows, 1)),
+            covariance=np.diag(task.scale**2),
+        )
+        return cls._at(task, at, task.longest_step, belief)
+
+    @classmethod
+    def _at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+        windows = task.windows
         return cls(
             equation=windows.equation,
-            parameters=last.point.parameters,
+            parameters=np.asarray(point.parameters),
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
             stops=windows.times,
             owners=np.asarray(windows.owners),
             whole=True,
             span=windows.span,
-            dt=last.dt,
+            dt=dt,
             program=task.domain.program,
             features=task.domain.features,
-            latent=task.domain.latent(last.point.z),
+            latent=task.domain.latent(point.z),
             belief=belief,
         )
 

@@ -23,19 +23,27 @@ class BestSoFar:
     ----------
     aside
         Words behind every stage.
-    problem, best
-        The last problem that was looked at, and its best vector; None before the first look that gave a number.
     looks
         How many there were.
     """
 
     def __init__(self, say: Progress, start: Start) -> None:
         self.aside = ""
-        self.problem: Problem | None = None
-        self.best: Optimum | None = None
         self.looks = 0
+        self._kept: tuple[Problem, Optimum] | None = None  # in one piece: another thread may ask at any time
         self._say, self._start = say, start
         self._stage = ""
+
+    @property
+    def kept(self) -> tuple[Problem, Optimum] | None:
+        """The last problem that was looked at, and its best vector; None before the first look that gave a number."""
+        return self._kept
+
+    @property
+    def start(self) -> Optimum:
+        """Where the search starts, of which nobody has asked how good it is."""
+        vector = np.clip(self._start.vector, self._start.bounds[:, 0], self._start.bounds[:, 1])
+        return Optimum(vector, np.nan, np.full_like(vector, np.nan), False, "stopped", 0)
 
     def __call__(self, stage: str) -> None:
         """Say a stage."""
@@ -59,9 +67,8 @@ class BestSoFar:
         return looked
 
     def _remember(self, problem: Problem, vector: np.ndarray, value: float, gradient: np.ndarray) -> None:
-        better = self.best is None or problem is not self.problem or value < self.best.value
+        better = self._kept is None or problem is not self._kept[0] or value < self._kept[1].value
         inside = np.clip(vector, self._start.bounds[:, 0], self._start.bounds[:, 1])
         is_inside = np.all(np.abs(vector - inside) <= ROUND_OFF * self._start.scale)
         if np.isfinite(value) and better and is_inside:
-            self.problem = problem
-            self.best = Optimum(inside, value, gradient, False, "stopped", self.looks)
+            self._kept = problem, Optimum(inside, value, gradient, False, "stopped", self.looks)

@@ -14,11 +14,13 @@ from hiddenphysics.equation import System, frozen_atoms
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import (
     MANY,
+    Criticism,
     Progress,
     SmoothedField,
     Status,
     Stopped,
     first_guess,
+    keep,
     prior_of,
     seen_in,
     silent,
@@ -29,7 +31,7 @@ from hiddenphysics.models.model import Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.one_step import posterior
 from hiddenphysics.models.one_step.best_so_far import BestSoFar
 from hiddenphysics.models.one_step.expansion import ExpansionTask, from_a_part, searched
-from hiddenphysics.models.one_step.optimum import judged, stopped_at
+from hiddenphysics.models.one_step.optimum import Judged, judged, stopped_at
 from hiddenphysics.models.one_step.places import Place, State, collect, latent_time, place
 from hiddenphysics.models.one_step.problem import Problem
 from hiddenphysics.models.one_step.remainder import criticised, jets_of
@@ -60,6 +62,15 @@ class Learned:
     values: Mapping[str, float]
     snapshots: Snapshots
     smoothed: Mapping[str, SmoothedField]
+
+
+@dataclass(frozen=True)
+class Begun:
+    """What a search has before it ends: the likelihood of all data, the smoothed fields, and its best so far."""
+
+    problem: Problem
+    smoothed: Mapping[str, SmoothedField]
+    best: BestSoFar
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,8 @@ class OneStepModel(Model):
         start = start_of(problem, question, smoothed, guess)
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
+        begun = Begun(problem, smoothed, so_far)
+        keep(say, begun)
         system = question.equation.system
         jets = cache(lambda: jets_of(question.snapshots, smoothed, system))
 
@@ -129,18 +142,12 @@ class OneStepModel(Model):
                 criticism = criticised(end.problem, end.optimum.vector, end.curvature, system, jets())
                 end = end.criticised(criticism)
         except Stopped as stopped:
-            end = stopped_at(so_far, problem, stopped)
-        values = end.problem.unknowns.numbers(end.optimum.vector)
-        return Fit(
-            values=values,
-            covariance=end.covariance,
-            evidence=end.problem.log_units - end.optimum.value,
-            verdict=end.verdict,
-            criticism=criticism,
-            jitter=end.jitter,
-            evaluations=end.evaluations,
-            learned=Learned(end.problem, values, question.snapshots, smoothed),
-        )
+            return self.finish(question, begun, stopped.reason)
+        return _fit(question, smoothed, end, criticism)
+
+    def finish(self, question: Question, so_far: Begun, reason: str) -> Fit:
+        """Return the best of a search, or where it starts; nothing is compiled for that."""
+        return _fit(question, so_far.smoothed, stopped_at(so_far.best, so_far.problem, reason))
 
     def predict(self, learned: Learned, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation between the snapshots."""
@@ -215,6 +222,26 @@ class OneStepModel(Model):
         _check_values(values, learned.problem.names, learned.problem.unknowns.prior.names)
         for field in learned.smoothed.values():
             _check_values(field.values, field.prior.names, field.prior.names)
+
+
+def _fit(
+    question: Question,
+    smoothed: Mapping[str, SmoothedField],
+    end: Judged,
+    criticism: Criticism | None = None,
+) -> Fit:
+    """Return where a search ended as what is learned."""
+    values = end.problem.unknowns.numbers(end.optimum.vector)
+    return Fit(
+        values=values,
+        covariance=end.covariance,
+        evidence=end.problem.log_units - end.optimum.value,
+        verdict=end.verdict,
+        criticism=criticism,
+        jitter=end.jitter,
+        evaluations=end.evaluations,
+        learned=Learned(end.problem, values, question.snapshots, smoothed),
+    )
 
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:

@@ -18,7 +18,6 @@ from hiddenphysics.learning import (
     Objective,
     Optimum,
     Status,
-    Stopped,
     Verdict,
     at_bound,
     gravest,
@@ -104,18 +103,17 @@ def judged(
     return Judged(problem, best, around.covariance, curvature, verdict, jitter, evaluations)
 
 
-def stopped_at(so_far: BestSoFar, whole: Problem, stopped: Stopped) -> Judged:
+def stopped_at(so_far: BestSoFar, whole: Problem, reason: str) -> Judged:
     """Return the best of a search that was stopped, with infinite deviations: its curvature was not measured.
 
     Of a search that had seen a part of the data the numbers are kept, not its evidence; then `whole` is the problem.
+    Before its first look the best is where it starts: the first guess, with the smoothed fields' lengths.
     """
-    best, problem = so_far.best, so_far.problem
-    if best is None or problem is None:
-        raise stopped
+    problem, best = so_far.kept or (whole, so_far.start)
     if problem.size < whole.size:
         best, problem = replace(best, value=np.nan), whole
     unknown = np.diag(np.full(best.vector.size, np.inf))
-    return Judged(problem, best, unknown, unknown, unfinished(stopped.reason), 0.0, so_far.looks)
+    return Judged(problem, best, unknown, unknown, unfinished(reason), 0.0, so_far.looks)
 
 
 def _verdict(reached: Reached, start: Start, guess: Guess, best: Optimum, around: Laplace) -> Verdict:
