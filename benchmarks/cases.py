@@ -14,8 +14,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -42,6 +44,7 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=OUTPUT, help=f"folder of rows and tables; {OUTPUT}")
     parser.add_argument("--small", action="store_true", help="a version for seconds instead of hours")
+    parser.add_argument("--workers", type=int, default=1, help="cases that run side by side")
     parser.add_argument("--retry", action="store_true", help="run cases again whose process has died")
     parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)  # what the processes are told
     return parser
@@ -52,8 +55,10 @@ def answered(answer: Callable[[Case], Row], case: Case) -> None:
     print(json.dumps(answer(case)))
 
 
-def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False) -> list[Row]:
-    """Run the cases that are not done yet, one after the other; return the rows of all of them, in order.
+def carry_out(
+    module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False, workers: int = 1
+) -> list[Row]:
+    """Run the cases that are not done yet, so many side by side; return the rows of all of them, in order.
 
     Parameters
     ----------
@@ -66,16 +71,20 @@ def carry_out(module: str, cases: Iterable[Case], folder: Path, *, retry: bool =
     """
     kept = Journal(folder / "fits.jsonl")
     done = {row["key"]: row for row in kept.read() if "key" in row}
-    rows = []
-    for case in cases:
+    one_at_a_time = threading.Lock()
+
+    def row_of(case: Case) -> Row:
         key = f"{module} {json.dumps(case, sort_keys=True)}"
         row = done.get(key)
         if row is None or (retry and row["status"] == DIED):
             print(key, file=sys.stderr, flush=True)
             row = {"key": key, "case": case} | _in_a_process(module, case)
-            kept.append(row)
-        rows.append(row)
-    return rows
+            with one_at_a_time:
+                kept.append(row)
+        return row
+
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(row_of, cases))
 
 
 def _in_a_process(module: str, case: Case) -> Row:

@@ -129,6 +129,8 @@ def identify_file(
     constants: list[str],
     missing: Literal["refuse", "drop"],
     time_limit: str | None,
+    sensors: dict[str, bool | float],
+    boundary: str | None,
 ) -> None:
     """Run `identify` on a file."""
     output.check()
@@ -140,6 +142,7 @@ def identify_file(
     with stages(output.quiet, timed=False, foreseen=True, verbose=output.verbose) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
+        from hiddenphysics.models import Sensors
         from hiddenphysics.priors import kernel_from_text
 
         result = identify(
@@ -149,6 +152,8 @@ def identify_file(
             kernel=tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None,
             fields=chosen,
             constants=known,
+            sensors=Sensors(**sensors),
+            boundary=boundary,
             progress=say,
             time_limit=limit,
         )

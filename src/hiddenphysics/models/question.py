@@ -10,6 +10,7 @@ import numpy as np
 import sympy
 
 from hiddenphysics.equation import (
+    TIME,
     Equation,
     FractionalDerivative,
     FractionalLaplacian,
@@ -17,6 +18,7 @@ from hiddenphysics.equation import (
     velocity,
 )
 from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.priors import Kernel
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
@@ -28,9 +30,13 @@ Kernels = Scales | Mapping[str, Scales]
 """The same for all latent fields, or by name."""
 
 
+BOUNDARIES = ("driven", "still")
+"""What may be said of open edges: something comes in at every snapshot, or nothing but what is there at the first."""
+
+
 @dataclass(frozen=True)
 class Question:
-    """An equation, snapshots under its names, and the kernels that a user has chosen.
+    """An equation, snapshots under its names, the kernels that a user has chosen, and what is said of the sensors.
 
     `Question.of` brings them together and refuses what no model can use.
     """
@@ -38,6 +44,8 @@ class Question:
     equation: Equation
     snapshots: Snapshots
     kernels: Kernels | None = None
+    sensors: Sensors | None = None
+    boundary: str | None = None
 
     @classmethod
     def of(
@@ -49,9 +57,17 @@ class Question:
         fields: Mapping[str, str] | None = None,
         constants: Mapping[str, float] | None = None,
         bounds: Bounds | None = None,
+        sensors: Sensors | None = None,
+        boundary: str | None = None,
     ) -> Question:
         """Read an equation for some snapshots; the arguments are those of `hiddenphysics.identify`."""
         _check_kernels(kernels)
+        _check_sensors(sensors)
+        if boundary not in (None, *BOUNDARIES):
+            raise ModelError(
+                f"boundary={boundary!r:.40} was given; known are {' and '.join(map(repr, BOUNDARIES))} "
+                f"(--boundary {BOUNDARIES[0]}), and nothing, which leaves it to the data."
+            )
         snapshots.require_at_least(2, "the equation is seen in the change from one to the next")
         equation, snapshots = match(text, snapshots, fields=fields, constants=constants, bounds=bounds)
         snapshots.require_informative()
@@ -61,7 +77,7 @@ class Question:
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
                 "is sought, as in u_t - b*u_xx = 0."
             )
-        return cls(equation, snapshots, kernels)
+        return cls(equation, snapshots, kernels, sensors or None, boundary)
 
     @property
     def count(self) -> int:
@@ -102,11 +118,40 @@ def match(
     _check_strangers(equation, snapshots)
     _check_dimensions(equation, snapshots)
     given = tuple(f for f in snapshots.fields if f not in _velocities(equation))
-    if set(given) & set(equation.parameters):  # a name with data is a field, though it looked like a number
+    # A name with data is a field, though it looked like a number.
+    if set(given) & set(equation.parameters) or equation.functions:
+        ranges = _ranges(equation, snapshots)
         return Equation.parse(
-            text, fields=given, coordinates=axes, constants=constants, bounds=bounds
+            text, fields=given, coordinates=axes, constants=constants, bounds=bounds, ranges=ranges
         ), snapshots
     return replace(equation, given=given), snapshots
+
+
+def _ranges(equation: Equation, snapshots: Snapshots) -> dict[str, tuple[float, float]]:
+    """Return least and largest value, in the data, of what unknown functions are functions of."""
+    ranges: dict[str, tuple[float, float]] = {}
+    for one in equation.functions:
+        name = one.argument
+        if name == TIME:
+            low, high = snapshots.times[0], snapshots.times[-1]
+        elif name in snapshots.coordinates:
+            column = snapshots.coordinates.index(name)
+            places = [piece.points[:, column] for s in snapshots for piece in s.chunks()]
+            low, high = min(p.min() for p in places), max(p.max() for p in places)
+        elif name in snapshots.fields:
+            values = [piece[name] for s in snapshots for piece in s.chunks()]
+            low, high = min(v.min() for v in values), max(v.max() for v in values)
+        else:
+            raise DataError(
+                f"{one.call} is a function of {name}, which has no data (the data hold "
+                f"{', '.join(snapshots.fields)}): what it is nobody can tell. Give data for {name}."
+            )
+        if not high > low:
+            raise DataError(
+                f"{one.call} is a function of {name}, which has one value only, {low:g}, in the data."
+            )
+        ranges[name] = (float(low), float(high))
+    return ranges
 
 
 def _check_changes(snapshots: Snapshots) -> None:
@@ -137,6 +182,15 @@ def _check_kernels(kernels: object) -> None:
                     f"kernel={one!r:.60} was given; needed is a kernel, such as kernel=Matern(4.5), a tuple of them, "
                     "or a mapping by field, such as kernel={'u': Matern(4.5)}."
                 )
+
+
+def _check_sensors(sensors: object) -> None:
+    """Refuse what says nothing about sensors."""
+    if sensors is not None and not isinstance(sensors, Sensors):
+        raise ModelError(
+            f"sensors={sensors!r:.60} was given; needed is what may be wrong with them, such as "
+            "sensors=Sensors(offsets=True, position_error=0.05)."
+        )
 
 
 def _velocities(equation: Equation) -> list[str]:

@@ -25,7 +25,7 @@ from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
-from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording, is_final
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -35,6 +35,9 @@ from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import check_solvable
 
 MOST_DIMENSIONS = 2
+
+FEWEST_DRIVEN = 6
+"""Snapshots from which on, where nothing else explains them, edges are taken to be driven."""
 
 
 @dataclass(frozen=True)
@@ -95,9 +98,30 @@ class FlowModel(Model):
             "same."
         )
 
+    def takes_priors(self) -> bool:
+        """Whether errors of sensors and unknown functions can be learned: further columns of the linear model."""
+        return True
+
+    def function(self, learned: LearnedFlow, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return what was learned of an unknown function."""
+        return *learned.coefficients(name), learned.worth[name]
+
+    def sensors(self, learned: LearnedFlow) -> dict[str, np.ndarray]:
+        """Return places of the sensors, and their errors with deviations."""
+        return learned.sensor_columns()
+
+    def remarks(self, learned: LearnedFlow) -> dict[str, str]:
+        """Say which errors of sensors the data ask for, and that the edges were driven where they were."""
+        told = {} if learned.sensors is None else {"sensors": learned.sensors.sentence()}
+        if learned.program.outside:
+            told["edges"] = (
+                "driven: what comes in from beyond the data at every snapshot is unknown, and learned"
+            )
+        return told
+
     def linearise(self, task: FlowTask, at: Point) -> RestrictedLikelihood:
         """Return the motion, linear around a state and parameters."""
-        return task.likelihood(task.sweep(at.z, at.parameters, task.longest_step).data)
+        return task.likelihood(task.sweep(at.z, at.parameters, task.longest_step).data, at.parameters)
 
     def log_density(self, linear: RestrictedLikelihood, vector: np.ndarray) -> float:
         """Return the log restricted likelihood at the prior's vector."""
@@ -108,13 +132,22 @@ class FlowModel(Model):
         equation, snapshots = question.equation, question.snapshots
         _check_enough(question)
         kernels = _by_field(question)
-        if len(snapshots) > MANY_STOPS:
-            return fit_recording(equation, snapshots, kernels, say)
+        driven = question.boundary != "still"
+
+        def recorded() -> Fit:
+            return fit_recording(equation, snapshots, kernels, say, question.sensors, driven=driven)
+
+        if len(snapshots) > MANY_STOPS or question.boundary == "driven":
+            return recorded()
         tried: list[Fit] = []
         for gaps in gap_counts(len(snapshots), max(equation.time_orders.values())):
-            tried.append(fit_windows(gathered(equation, windows_of(snapshots, gaps)), kernels, say))
-            if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
+            windows = gathered(equation, windows_of(snapshots, gaps), sensors=question.sensors)
+            tried.append(fit_windows(windows, kernels, say))
+            if is_final(tried[-1]):
                 break
+        last = tried[-1]
+        if last.verdict.status.is_bad and not last.stopped and driven and _may_be_driven(question):
+            tried.append(recorded())
         return max(
             tried,
             key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)),
@@ -186,6 +219,11 @@ def _told(system: System, measured: Sequence[str]) -> set[str]:
         count = len(told)
         told |= set().union(*(enters[name] for name in told)) & set(enters)
     return told
+
+
+def _may_be_driven(question: Question) -> bool:
+    """Whether something that comes in at every snapshot could be told from the equation: on a line, of some."""
+    return len(question.snapshots.coordinates) == 1 and len(question.snapshots) >= FEWEST_DRIVEN
 
 
 def _check_enough(question: Question) -> None:

@@ -48,8 +48,8 @@ def _at_stop(
 
     The parameters' parts of the state's rate are `own`, modes (P, F, *modes).
     """
-    coordinates = learned.equation.coordinates
-    see = learned.eye(snapshot.points)
+    coordinates, sensors = learned.equation.coordinates, learned.sensors
+    see = learned.eye(snapshot.points if sensors is None else sensors.true_places(snapshot.points))
     fitted, first, rates = see(modes), see(began), see(own)
     slopes = {
         (d, order): see(modes, Symbol(tuple(order if d == e else 0 for e in range(len(coordinates)))))
@@ -57,10 +57,13 @@ def _at_stop(
         for order in range(1, HIGHEST + 1)
     }
     values, changes, terms, parts = {}, {}, {}, {}
-    for row, name, size in zip(windows.measured, windows.names, windows.units, strict=True):
+    for field, (row, name, size) in enumerate(
+        zip(windows.measured, windows.names, windows.units, strict=True)
+    ):
         deviation = np.sqrt(learned.belief.noise * size**2 + snapshot.stds.get(name, 0.0) ** 2)
         u = fitted[row]
-        values[name] = (snapshot[name] - u) / deviation
+        told = u if sensors is None else sensors.told(field, snapshot.points, u)
+        values[name] = (snapshot[name] - told) / deviation
         changes[name] = (u - first[row]) / deviation
         if learned.equation.time_orders.get(name) == 1:
             every = {name: u, f"{name}^2": u**2, f"{name}^3": u**3, "a constant": np.ones_like(u)}

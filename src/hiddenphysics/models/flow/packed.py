@@ -33,7 +33,13 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
             "waves": listing(integer, length=sides),
             "noise": _positive,
         },
-        {"outside": listing(integer)},
+        {
+            "outside": listing(integer),
+            "worth": mapping(finite),
+            "sensors": listing(_kind),
+            "sensors_worth": listing(finite),
+            "sensors_sizes": listing(finite),
+        },
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):
         raise Mismatch(
@@ -41,7 +47,17 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
         )
     if any(not 0 < 2 * waves < points for waves, points in zip(plain["waves"], plain["shape"], strict=True)):
         raise Mismatch(plain["waves"], f"{PLACE}.waves", "some waves, and fewer than half the points,")
-    lengths: dict[str, int] = {"P": unknowns}
+    kinds = len(plain.get("sensors", ()))
+    lengths: dict[str, int] = {"D": sides}
+    if kinds:
+        _agree("places_of_sensors", arrays, "SD", lengths)
+        lengths["E"] = kinds * lengths["S"]
+        if len(plain.get("sensors_worth", ())) != kinds or len(plain.get("sensors_sizes", ())) != kinds:
+            raise Mismatch(plain["sensors"], f"{PLACE}.sensors", "a size and a worth for each kind of errors")
+        _agree("errors_of_sensors", arrays, "E", lengths)
+    lengths["P"] = unknowns + lengths.get("E", 0)
+    if "precision" in arrays:
+        _agree("precision", arrays, "P", lengths)
     for name, axes in {
         "windows": "W",
         "z": "WK",
@@ -54,13 +70,13 @@ def check_packed(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[s
     }.items():
         _agree(name, arrays, axes, lengths)
     _fits_the_grid(plain, arrays, lengths["K"])
-    _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
+    _agree("ends", arrays, "WD2", lengths | {"2": 2})
     for name, array in arrays.items():
         if array.dtype.kind not in "iuf" or (name != "covariance" and not (np.abs(array) < LARGEST).all()):
             raise DataError(
                 f"the array {name:.60} of {PLACE} holds other things than numbers that can be used."
             )
-    if (arrays["spectrum"] < 0).any() or (arrays["known"] < 0).any():
+    if any((arrays[name] < 0).any() for name in ("spectrum", "known", "precision") if name in arrays):
         raise DataError(f"{PLACE} holds variances below 0.")
 
 
@@ -69,6 +85,14 @@ def _real(value: Any, place: str) -> None:
     finite(value, place)
     if isinstance(value, int):
         raise Mismatch(value, place, "a number with a decimal point")
+
+
+def _kind(value: Any, place: str) -> None:
+    """Take a kind of errors of sensors: what, and the number of the field or coordinate."""
+    listing(lambda *_: None, length=3)(value, place)
+    what, row, name = value
+    if what not in ("offset", "position", "gain") or not isinstance(row, int) or not isinstance(name, str):
+        raise Mismatch(value, place, "offset, position or gain, a number and a name")
 
 
 def _positive(value: Any, place: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 FEWEST = 4
@@ -82,6 +83,8 @@ class Windows:
         Smallest known variance of a value, in units of the field's: no value is more exact than that.
     periods
         (D,) after which the fields repeat along each side; None along an open one.
+    sensors
+        What is wrong with the sensors; None where nothing is.
     """
 
     equation: Equation
@@ -91,6 +94,7 @@ class Windows:
     region: Region
     quiet: float
     periods: tuple[float | None, ...]
+    sensors: Sensors | None = None
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -204,7 +208,10 @@ class Windows:
 
 
 def gathered(
-    equation: Equation, windows: Sequence[Snapshots], periods: Sequence[float | None] | None = None
+    equation: Equation,
+    windows: Sequence[Snapshots],
+    periods: Sequence[float | None] | None = None,
+    sensors: Sensors | None = None,
 ) -> Windows:
     """Gather windows; one pass over the data tells sizes, means and the region."""
     state = equation.system.state
@@ -229,6 +236,7 @@ def gathered(
         Region(pieces.low, pieces.high),
         float(min(least)),
         tuple(periods) if periods is not None else (None,) * len(equation.coordinates),
+        sensors or None,
     )
 
 
