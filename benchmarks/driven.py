@@ -8,8 +8,10 @@ nothing with the spectral code that identifies. `python -m benchmarks.driven --t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 from scipy.linalg import lapack
 
 from benchmarks.cases import (
@@ -45,6 +47,23 @@ DRAWS, TOGETHER = 100, 10
 Surface = Callable[[np.ndarray], np.ndarray]
 
 
+class Ground(NamedTuple):
+    """What is heated, and how its motion is computed.
+
+    Attributes
+    ----------
+    bottom, cells
+        Depth of the grid, and its cells.
+    step, before
+        Time step, and the time before the first profile.
+    """
+
+    bottom: float = BOTTOM
+    cells: int = CELLS
+    step: float = STEP
+    before: float = BEFORE
+
+
 def random_surface(seed: int) -> Surface:
     """Return a sum of sines with random amplitudes, periods and phases."""
     rng = np.random.default_rng(seed)
@@ -55,9 +74,14 @@ def random_surface(seed: int) -> Surface:
 
 
 def simulate(
-    surface: Surface, diffusivity: float, times: np.ndarray, start: np.ndarray | None = None
+    surface: Surface,
+    diffusivity: float,
+    times: np.ndarray,
+    start: np.ndarray | None = None,
+    depths: np.ndarray = DEPTHS,
+    ground: Ground = Ground(),  # noqa: B008  (immutable)
 ) -> np.ndarray:
-    """Return u (T, DEPTHS) at times that are multiples of the step, by Crank–Nicolson from `start` at −BEFORE.
+    """Return u (T, depths) at times that are multiples of the step, by Crank–Nicolson from `start` at −before.
 
     Second order in both steps: (1 − rδ²/2) uⁿ⁺¹ = (1 + rδ²/2) uⁿ, r = D Δt/Δx²; u is the surface's at depth 0, and 0 at
     the bottom.
@@ -65,29 +89,32 @@ def simulate(
     Parameters
     ----------
     start
-        The profile at −BEFORE on the grid, 0 to `BOTTOM`; by default 0.
+        The profile at −before on the grid, 0 to the bottom; by default 0.
+    depths, ground
+        Where sensors are, between the grid's points by cubic splines; and the grid.
     """
-    dx = BOTTOM / CELLS
-    r = diffusivity * STEP / dx**2
-    size = CELLS - 1
-    steps = np.rint((times + BEFORE) / STEP).astype(int)
-    moments = -BEFORE + STEP * np.arange(steps.max() + 1)
+    dx = ground.bottom / ground.cells
+    r = diffusivity * ground.step / dx**2
+    size = ground.cells - 1
+    steps = np.rint((times + ground.before) / ground.step).astype(int)
+    moments = -ground.before + ground.step * np.arange(steps.max() + 1)
     top = surface(moments)
     u = np.zeros(size) if start is None else start[1:-1].copy()
     # The matrix stays the same: factored once.
     off = np.full(size - 1, -r / 2)
     diagonal, lower, info = lapack.dpttrf(np.full(size, 1 + r), off)
     assert info == 0
-    sensors = np.rint(DEPTHS / dx).astype(int) - 1
-    seen = {int(step): None for step in steps}
+    inside = dx * np.arange(1, ground.cells)
+    seen: dict[int, np.ndarray] = {}
+    wanted = set(steps.tolist())
     for step in range(1, int(steps.max()) + 1):
         right = (1 - r) * u
         right[1:] += r / 2 * u[:-1]
         right[:-1] += r / 2 * u[1:]
         right[0] += r / 2 * (top[step - 1] + top[step])
         u, info = lapack.dpttrs(diagonal, lower, right)
-        if step in seen:
-            seen[step] = u[sensors].copy()
+        if step in wanted:
+            seen[step] = CubicSpline(inside, u)(depths)
     return np.stack([seen[int(step)] for step in steps])
 
 

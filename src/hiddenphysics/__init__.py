@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     )
     from hiddenphysics.estimator import PDERegressor
     from hiddenphysics.identification import identify, problem
-    from hiddenphysics.models import Problem
+    from hiddenphysics.models import Problem, Sensors
     from hiddenphysics.priors import Matern, Periodic, RationalQuadratic, Sech, SquaredExponential
     from hiddenphysics.result import Estimate, Result, load
     from hiddenphysics.rival_equations import Comparison, compare
@@ -44,7 +44,7 @@ _ROOMS = {
     ),
     "estimator": ("PDERegressor",),
     "identification": ("identify", "problem"),
-    "models": ("Problem",),
+    "models": ("Problem", "Sensors"),
     "priors": ("Matern", "Periodic", "RationalQuadratic", "Sech", "SquaredExponential"),
     "result": ("Estimate", "Result", "load"),
     "rival_equations": ("Comparison", "compare"),
@@ -71,6 +71,7 @@ __all__ = [
     "RationalQuadratic",
     "Result",
     "Sech",
+    "Sensors",
     "Snapshot",
     "Snapshots",
     "SquaredExponential",

@@ -16,7 +16,7 @@ import numpy as np
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.learning import Status, Stopped, Watch, in_time, is_left_computing, silent, stage_line
-from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
+from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question, Sensors
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import read_experiments
 
@@ -46,6 +46,8 @@ def identify(
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
+    sensors: Sensors | None = None,
+    boundary: str | None = None,
     progress: Callable[[str], None] | bool | None = None,
     time_limit: float | None = None,
 ) -> Result:
@@ -83,6 +85,14 @@ def identify(
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
         Known numbers, and limits ``(low, high)`` with None for none, by name.
+    sensors
+        Errors of the sensors besides noise, constant over the record, such as
+        ``Sensors(offsets=True, position_error=0.05)``; they are learned with the parameters (``"flow"``), and are in
+        their intervals.
+    boundary
+        ``"driven"``: at every snapshot something unknown comes in at open edges, such as the weather; ``"still"``:
+        nothing comes in but what is beyond the edges at the first. By default recordings of more than 20 snapshots are
+        driven, and shorter ones where nothing else explains them (``"flow"``).
     progress
         By default a line in a notebook or on a terminal shows the stage and the elapsed seconds, and elsewhere nothing
         is said; False says nothing, True prints every stage to stderr. A function is called with each, and again,
@@ -117,10 +127,12 @@ def identify(
             fields=fields,
             constants=constants,
             bounds=bounds,
+            sensors=sensors,
+            boundary=boundary,
         )
         if model == AUTOMATIC:
             return _automatic(question, watch)
-        why_not = MODELS[model].applies(question)
+        why_not = _why_not(model, question)
         if why_not:
             others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
             raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
@@ -223,6 +235,22 @@ def _seconds(time_limit: float | None) -> float:
     return float(time_limit)
 
 
+def _why_not(model: str, question: Question) -> str | None:
+    """Return why a model cannot be asked."""
+    asked = _with_a_prior(question)
+    if asked and not MODELS[model].takes_priors():
+        having = ", ".join(name for name, one in MODELS.items() if one.takes_priors())
+        return f"{asked} are learned by {having} alone."
+    return MODELS[model].applies(question)
+
+
+def _with_a_prior(question: Question) -> str:
+    """Name what is asked for that has a prior of its own; empty where nothing is."""
+    if question.sensors:
+        return "errors of sensors"
+    return "unknown functions" if question.equation.functions else ""
+
+
 def _answer(question: Question, model: str, watch: Watch) -> Result:
     """Ask a model that applies; when the watch stops it, take what it has."""
     if not is_left_computing():
@@ -239,7 +267,11 @@ def _automatic(question: Question, watch: Watch) -> Result:
     The better answer is returned, with a sentence on which it was and how far they agree.
     """
     name, other = IN_ORDER
-    why_not = MODELS[name].applies(question)
+    why_not = _why_not(name, question)
+    if why_not and _with_a_prior(question):
+        raise ModelError(
+            f"The {name} model alone learns {_with_a_prior(question)}, and does not apply: {why_not}"
+        )
     if why_not:
         nor = MODELS[other].applies(question)
         if nor:
@@ -249,7 +281,7 @@ def _automatic(question: Question, watch: Watch) -> Result:
             )
         return replace(_answer(question, other, watch), reason=f"The {name} model does not apply: {why_not}")
     hesitation = MODELS[name].hesitates(question)
-    if hesitation and not MODELS[other].applies(question):
+    if hesitation and not _why_not(other, question):
         return replace(_answer(question, other, watch), reason=hesitation)
     first = _answer(question, name, watch)
     if first.status in (Status.CONVERGED, Status.MISFIT):  # another model has no other equation
@@ -257,6 +289,8 @@ def _automatic(question: Question, watch: Watch) -> Result:
             first, reason="Every field evolves, so the equation's own flow could carry it: exact in the gap."
         )
     try:
+        if _why_not(other, question):
+            return replace(first, reason="The equation's own flow; no other model takes what was asked.")
         second = None if watch.stopped else _second_opinion(question, other, watch)
     except HiddenPhysicsError:
         return replace(first, reason="The equation's own flow; no other model takes these data.")

@@ -145,6 +145,8 @@ def identify_file(
     constants: list[str],
     missing: Literal["refuse", "drop"],
     time_limit: str | None,
+    sensors: dict[str, bool | float],
+    boundary: str | None,
 ) -> None:
     """Run `identify` on a file, or on every experiment of it by itself."""
     output.check()
@@ -161,8 +163,10 @@ def identify_file(
     with stages(output.quiet, timed=False, foreseen=True, verbose=output.verbose) as say:
         say("loading JAX")
         from hiddenphysics.identification import identify
+        from hiddenphysics.models import Sensors
         from hiddenphysics.priors import kernel_from_text
 
+        options |= {"sensors": Sensors(**sensors), "boundary": boundary}
         options["kernel"] = tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None
         if each:
             tell_each(pde, runs, options, output, say)

@@ -135,6 +135,24 @@ def identify(
         list[str] | None,
         typer.Option(metavar="TEXT", help='Limits of a parameter, such as "b > 0"; repeatable.'),
     ] = None,
+    sensor_offsets: Annotated[
+        bool, typer.Option("--sensor-offsets", help="Every sensor is off by an unknown constant.")
+    ] = False,
+    position_error: Annotated[
+        float | None,
+        typer.Option(metavar="SIZE", help="Sensors stand about so far off the places that are stated."),
+    ] = None,
+    sensor_gains: Annotated[
+        bool,
+        typer.Option("--sensor-gains", help="Every sensor tells its value times an unknown factor near 1."),
+    ] = False,
+    boundary: Annotated[
+        str | None,
+        typer.Option(
+            metavar="driven|still",
+            help="Open edges: something unknown comes in at every snapshot, or nothing does; by default the data tell.",
+        ),
+    ] = None,
     missing: Annotated[
         Literal["refuse", "drop"], typer.Option(help="NaN and inf in the data: refuse, or drop those points.")
     ] = "refuse",
@@ -167,6 +185,12 @@ def identify(
             constants=constant or [],
             missing=missing,
             time_limit=time_limit,
+            sensors={
+                "offsets": sensor_offsets,
+                "position_error": False if position_error is None else position_error,
+                "gains": sensor_gains,
+            },
+            boundary=boundary,
         )
 
 

@@ -23,6 +23,7 @@ from hiddenphysics.equation.names import TIME, coordinate, field, parameter
 from hiddenphysics.equation.numbers import format_interval, format_plus_minus, format_uncertain
 from hiddenphysics.equation.quantity import linear_terms, read_quantity
 from hiddenphysics.equation.system import System, velocity
+from hiddenphysics.equation.unknown_functions import Ranges, UnknownFunction
 
 __all__ = [
     "MAX_ORDER",
@@ -34,8 +35,10 @@ __all__ = [
     "Fractional",
     "FractionalDerivative",
     "FractionalLaplacian",
+    "Ranges",
     "System",
     "Tied",
+    "UnknownFunction",
     "atoms_of",
     "coordinate",
     "derivative_symbol",

@@ -5,7 +5,7 @@ An equation says how a field evolves; a definition, `u = psi_y`, says how an obs
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import sympy
@@ -27,6 +27,7 @@ from hiddenphysics.equation.names import TIME, coordinate
 from hiddenphysics.equation.numbers import constant
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import BoundLine, EquationLine, Line, Name
+from hiddenphysics.equation.unknown_functions import Ranges, UnknownFunction, expanded, unknown_functions
 from hiddenphysics.equation.vocabulary import Vocabulary, survey
 from hiddenphysics.registry import did_you_mean
 
@@ -41,6 +42,7 @@ class Analysis:
     bounds: dict[str, Range]
     definitions: dict[str, sympy.Expr]
     evolution: Evolution
+    functions: tuple[UnknownFunction, ...]
 
 
 def analyse(
@@ -49,6 +51,7 @@ def analyse(
     coordinates: Sequence[str] | None,
     constants: Mapping[str, float],
     bounds: Mapping[str, tuple[float | None, float | None]],
+    ranges_of: Ranges,
 ) -> Analysis:
     """Give every name its role, carry out the algebra, solve for the time derivatives."""
     equations = [line for line in lines if isinstance(line, EquationLine)]
@@ -57,7 +60,15 @@ def analyse(
         raise PlacedError(
             None, "there is no equation in the text; write for example u_t + a*u*u_x - b*u_xx = 0"
         )
-    words = survey(equations, given, coordinates, {*constants, *bounds, *bounded_names(bound_lines)})
+    whole = {*constants, *bounds, *bounded_names(bound_lines)}
+    words = survey(equations, given, coordinates, whole)
+    taken = (*words.fields, *words.parameters, *words.complex_fields)
+    functions = unknown_functions(equations, words.fields, taken, ranges_of)
+    if functions:
+        _check_functions(functions, words, whole)
+        equations = [expanded(line, functions) for line in equations]
+        whole |= {name for one in functions for name in one.coefficients}
+        words = survey(equations, given, coordinates, whole)
     lowering = Lowering(words, {name: constant(name, value) for name, value in constants.items()})
     _check_constants(constants, words)
     definitions = _definitions(words.definitions, lowering)
@@ -81,7 +92,21 @@ def analyse(
         bounds={name: ranges.get(name, EVERYTHING) for name in parameters},
         definitions=definitions,
         evolution=evolution,
+        functions=functions,
     )
+
+
+def _check_functions(functions: Sequence[UnknownFunction], words: Vocabulary, whole: Collection[str]) -> None:
+    """Refuse bounds of functions, and functions of complex fields and of coordinates that are not there."""
+    for one in functions:
+        if one.name in whole:
+            raise PlacedError(
+                None, f"there is a bound for {one.name}, an unknown function; bounds are for numbers alone"
+            )
+        if one.argument in words.complex_fields:
+            raise PlacedError(
+                None, f"{one.call} is a function of a complex field; use abs, re or im in a formula"
+            )
 
 
 def _definitions(lines: Sequence[EquationLine], lowering: Lowering) -> dict[str, sympy.Expr]:

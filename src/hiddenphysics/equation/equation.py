@@ -22,6 +22,7 @@ from hiddenphysics.equation.printing import Latex, Printer, Read, Style, Typed
 from hiddenphysics.equation.source import PlacedError, Source
 from hiddenphysics.equation.system import System
 from hiddenphysics.equation.tree import EquationLine, Name, Number, Sum, to_tree
+from hiddenphysics.equation.unknown_functions import Ranges, UnknownFunction
 from hiddenphysics.errors import EquationError
 
 Values = Mapping[str, tuple[float, float | None]]
@@ -64,6 +65,8 @@ class Equation:
         Evolving field -> what stands in place of ∂ₜ^p h where time derivatives stand under an operator: u_t − u_xxt.
     ties
         What vanishes and holds no time derivative, linear with constant coefficients: u_x + v_y.
+    functions
+        Unknown functions such as `D(x)`; their coefficients are among the parameters.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Equation:
     time_orders: FrozenMapping[str, int]
     mass: FrozenMapping[str, sympy.Expr]
     ties: tuple[sympy.Expr, ...]
+    functions: tuple[UnknownFunction, ...]
     _lines: tuple[EquationLine, ...] = dataclass_field(repr=False, compare=False)
 
     @classmethod
@@ -98,6 +102,7 @@ class Equation:
         coordinates: Sequence[str] | None = None,
         constants: Mapping[str, float] | None = None,
         bounds: Mapping[str, tuple[float | None, float | None]] | None = None,
+        ranges: Ranges | None = None,
     ) -> Equation:
         """Read a system of PDEs.
 
@@ -112,6 +117,9 @@ class Equation:
             Of fractional order α, a number from 0 to 12 or a parameter: `frac_lap(u, alpha)`, (−Δ)^{α/2} with
             the symbol |k|^α, and `D(u, x, alpha)`, the left Riemann–Liouville derivative from −∞ with the
             symbol (ik)^α. Even orders of frac_lap and whole orders of D become ordinary derivatives.
+
+            A letter, perhaps with digits, before a coordinate, `t` or a field in parentheses is an unknown function:
+            `u_t = d(D(x)*u_x, x) + f(u)`.
         fields
             Names with data; a complex `h` may be named `h`, or `h_re` and `h_im`.
         coordinates
@@ -120,6 +128,8 @@ class Equation:
             Known values of parameters.
         bounds
             Ranges of parameters, None for no bound; they add to those in the text.
+        ranges
+            Least and largest value of what unknown functions are functions of, by name; (0, 1) where nothing is said.
 
         Raises
         ------
@@ -129,15 +139,15 @@ class Equation:
         source = Source(text)
         given = tuple(dict.fromkeys([fields] if isinstance(fields, str) else fields))
         known = _by_name(constants, "constants", "{'c': 3.0}")
-        ranges = _by_name(
+        limits = _by_name(
             bounds, "bounds", "{'b': (0, None)}, or write it into the equation: u_t - b*u_xx = 0; b > 0"
         )
-        for role, words in (("field", given), ("constant", known), ("parameter", ranges)):
+        for role, words in (("field", given), ("constant", known), ("parameter", limits)):
             for name in words:
                 names.check_name(name, role)
         try:
             lines = read(source)
-            analysis = analyse(lines, given, coordinates, known, ranges)
+            analysis = analyse(lines, given, coordinates, known, limits, ranges or {})
         except PlacedError as problem:
             raise source.error(problem) from None
         return cls(
@@ -154,13 +164,60 @@ class Equation:
             time_orders=FrozenMapping(analysis.evolution.orders),
             mass=FrozenMapping(analysis.evolution.mass),
             ties=analysis.evolution.ties,
+            functions=analysis.functions,
             _lines=tuple(line for line in lines if isinstance(line, EquationLine)),
         )
 
     def __reduce__(self) -> tuple[Callable[..., Equation], tuple[object, ...]]:
         # SymPy's undefined functions cannot be pickled; the text can.
-        inputs = (self.text, self.given, self.coordinates, dict(self.constants), dict(self.bounds))
+        inputs = (
+            self.text,
+            self.given,
+            self.coordinates,
+            dict(self.constants),
+            self._given_bounds,
+            self.ranges,
+        )
         return _restore, inputs
+
+    @property
+    def ranges(self) -> dict[str, tuple[float, float]]:
+        """Least and largest value of what unknown functions are functions of, by name."""
+        return {one.argument: (one.low, one.high) for one in self.functions}
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """Coefficients of unknown functions that carry a prior: the number of waves of what each stands before."""
+        return {
+            name: float(wave)
+            for one in self.functions
+            for name, wave in zip(one.coefficients[one.flat :], one.waves[one.flat :], strict=True)
+        }
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The parameters that a user has typed, without the coefficients of unknown functions."""
+        coefficients = {name for one in self.functions for name in one.coefficients}
+        return tuple(name for name in self.parameters if name not in coefficients)
+
+    @property
+    def _given_bounds(self) -> dict[str, tuple[float, float]]:
+        return {name: self.bounds[name] for name in self.numbers}
+
+    @cached_property
+    def simplest(self) -> Equation:
+        """The same with the simplest functions for unknown ones: constants, and straight lines of fields."""
+        if not self.functions:
+            return self
+        nothing = dict.fromkeys(self.coefficients, 0.0)
+        return Equation.parse(
+            self.text,
+            fields=self.given,
+            coordinates=self.coordinates,
+            constants={**self.constants, **nothing},
+            bounds=self._given_bounds,
+            ranges=self.ranges,
+        )
 
     # ---- the objects in the expressions --------------------
 
@@ -311,8 +368,11 @@ def _restore(
     coordinates: tuple[str, ...],
     constants: dict[str, float],
     bounds: dict[str, tuple[float, float]],
+    ranges: dict[str, tuple[float, float]],
 ) -> Equation:
-    return Equation.parse(text, fields=fields, coordinates=coordinates, constants=constants, bounds=bounds)
+    return Equation.parse(
+        text, fields=fields, coordinates=coordinates, constants=constants, bounds=bounds, ranges=ranges
+    )
 
 
 def _evolution_line(name: str, order: int, right: sympy.Expr) -> EquationLine:

@@ -14,7 +14,9 @@ from hiddenphysics.gaussian.density import (
     whiten,
 )
 from hiddenphysics.gaussian.linear import (
+    Border,
     Evaluated,
+    Held,
     Reduced,
     RestrictedLikelihood,
     effective,
@@ -30,7 +32,9 @@ from hiddenphysics.gaussian.linear import (
 __all__ = [
     "RUNS_ONCE",
     "Belief",
+    "Border",
     "Evaluated",
+    "Held",
     "Observed",
     "Reduced",
     "RestrictedLikelihood",

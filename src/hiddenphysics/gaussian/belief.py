@@ -37,6 +37,8 @@ class Belief:
         S (K,), the noise variance of the weighted data, and (W, q) what single rows have besides.
     covariance
         C, (P, P).
+    precision
+        (P,) of the prior that columns of B carry, 0 for flat ones; None where all are flat.
     """
 
     A: np.ndarray
@@ -46,6 +48,7 @@ class Belief:
     noise: float
     known: np.ndarray
     covariance: np.ndarray
+    precision: np.ndarray | None = None
 
     @cached_property
     def _factors(self) -> list[np.ndarray]:
@@ -61,6 +64,8 @@ class Belief:
         One number, or one for each row (q,) where the rows were not rotated.
         """
         information = self.rest / np.mean(noise)
+        if self.precision is not None:
+            information = information + np.diag(self.precision)
         for window, B in enumerate(self.B):
             white = solve_triangular(self._factor(window, noise), B, lower=True)
             information = information + white.T @ white

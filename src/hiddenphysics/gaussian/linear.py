@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.typing import ArrayLike
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Features
@@ -52,24 +52,54 @@ class Reduced(NamedTuple):
     known: Float[Array, "W q"]
 
 
+class Border(NamedTuple):
+    """Which of the columns B carry a Gaussian prior, d_p ~ N(mean_p, v_p), and how v follows from the prior's vector.
+
+    Attributes
+    ----------
+    group
+        (P,) number of the group whose size a column shares; −1 for a flat one.
+    wave
+        (P,) in waves over the extent of an argument: a basis function of an unknown function varies so fast. 0 for
+        columns that all have the same size.
+    mean
+        (P,) prior mean, relative to the point around which the model is linear; of flat columns it does not count.
+    """
+
+    group: Int[Array, " P"]
+    wave: Float[Array, " P"]
+    mean: Float[Array, " P"]
+
+
+class Held(NamedTuple):
+    """The border's prior at given sizes: precisions (P,), 0 for flat columns, and means (P,)."""
+
+    precision: Float[Array, " P"]
+    mean: Float[Array, " P"]
+
+
 class Evaluated(NamedTuple):
     """Negative restricted log likelihood, its derivatives, and the generalised least squares answer.
+
+    Restricted in the flat columns of B; those with a prior of precision Π are integrated out like z.
 
     Attributes
     ----------
     value
-        ½ rᵀK⁻¹r + ½ log|K| + ½ log|BᵀK⁻¹B| + ½ (N − P) log 2π.
-    in_spectrum, in_noise
-        Its derivatives in the K feature variances and in the noise variance.
+        ½ rᵀK⁻¹r + ½ (d̂ − m)ᵀΠ(d̂ − m) + ½ log|K| + ½ log|BᵀK⁻¹B + Π| − ½ Σ log Π_p + ½ (N − P_flat) log 2π.
+    in_spectrum, in_noise, in_border
+        Its derivatives in the K feature variances, in the noise variance, and in the logarithms of the columns' prior
+        variances, (P,); 0 for flat ones.
     fisher
         (P_θ, P_θ) expected information on (spectrum directions…, noise) for the directions given.
     estimate, information
-        d̂ (P,) and BᵀK⁻¹B (P, P).
+        d̂ (P,) and BᵀK⁻¹B + Π (P, P).
     """
 
     value: Float[Array, ""]
     in_spectrum: Float[Array, " K"]
     in_noise: Float[Array, ""]
+    in_border: Float[Array, " P"]
     fisher: Float[Array, "H H"]
     estimate: Float[Array, " P"]
     information: Float[Array, "P P"]
@@ -159,12 +189,26 @@ def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""
 
 @jax.jit
 def evaluate(
-    data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""], directions: Float[Array, "K H"]
+    data: Reduced,
+    spectrum: Float[Array, " K"],
+    noise: Float[Array, ""],
+    directions: Float[Array, "K H"],
+    held: Held | None = None,
+    in_sizes: Float[Array, "P H"] | None = None,
 ) -> Evaluated:
-    """Evaluate the restricted likelihood at feature variances and noise variance.
+    """Evaluate the restricted likelihood at feature variances, noise variance and the border's prior.
 
     Derivatives in closed form: with P = K⁻¹ − K⁻¹B(BᵀK⁻¹B)⁻¹BᵀK⁻¹, dvalue = ½ tr(P dK) − ½ (Py)ᵀ dK (Py), and the
     expected information of two directions is ½ tr(P dK₁ P dK₂). Patterson & Thompson (1971), Biometrika 58, 545.
+    Columns with a prior add B Π⁻¹ Bᵀ to the covariance: in the same formulas C = (BᵀK⁻¹B + Π)⁻¹ takes the place of
+    (BᵀK⁻¹B)⁻¹, and BᵀPB is Π − ΠCΠ.
+
+    Parameters
+    ----------
+    directions
+        Derivatives of the spectrum in the vector's H numbers but the noise.
+    held, in_sizes
+        The border's prior; and derivatives (P, H) of the logarithms of its variances in the same numbers.
     """
     P = data.B.shape[-1]
     noise = effective(spectrum, noise, data.A)
@@ -175,10 +219,18 @@ def evaluate(
     rest = data.rest / noise
     information = jnp.einsum("wip,wiq->pq", B, B) + rest[:P, :P]
     towards = jnp.einsum("wip,wi->p", B, y) + rest[:P, P]
-    d, root = _solve(information, towards)
-    quadratic = jnp.sum(y * y) + rest[P, P] - towards @ d
+    quadratic = jnp.sum(y * y) + rest[P, P]
     logs = 2 * jnp.sum(jnp.log(jnp.diagonal(L, axis1=1, axis2=2))) + data.spare * jnp.log(noise)
     count = data.spare + data.y.size - P
+    if held is not None:
+        carries = held.precision > 0
+        information = information + jnp.diag(held.precision)
+        towards = towards + held.precision * held.mean
+        quadratic = quadratic + jnp.sum(held.precision * held.mean**2)
+        logs = logs - jnp.sum(jnp.where(carries, jnp.log(jnp.where(carries, held.precision, 1.0)), 0.0))
+        count = count + jnp.sum(carries)
+    d, root = _solve(information, towards)
+    quadratic = quadratic - towards @ d
     value = 0.5 * (quadratic + logs + _log_det(root) + count * jnp.log(2 * jnp.pi))
 
     residual = y - B @ d
@@ -196,7 +248,20 @@ def evaluate(
     trace = jnp.sum(inverse * inverse) + data.spare / noise - jnp.trace(_solved(root, squared))
     in_noise = 0.5 * (trace - length)
     fisher = _fisher(A, _half_solve(root, B), back, inverse, data.spare, noise, directions)
-    return Evaluated(value, in_spectrum, in_noise, fisher, d, information)
+    in_border = jnp.zeros(P)
+    if held is not None and in_sizes is not None:
+        covariance = _solved(root, jnp.eye(P))
+        in_border = 0.5 * (carries - held.precision * (jnp.diagonal(covariance) + (d - held.mean) ** 2))
+        # P B Π^(-½) = K⁻¹ B C Π^½: what a column with a prior still says once all else is known.
+        weighted = covariance * jnp.sqrt(held.precision)
+        own = (jnp.diag(carries * 1.0) - jnp.sqrt(held.precision)[:, None] * weighted) ** 2
+        through = jnp.sum((crossed @ weighted) ** 2, axis=0)
+        with_noise = jnp.sum(weighted * (squared @ weighted), axis=0)
+        mixed = directions.T @ through @ in_sizes
+        block = 0.5 * (in_sizes.T @ own @ in_sizes + mixed + mixed.T)
+        edge = 0.5 * with_noise @ in_sizes
+        fisher = fisher + jnp.block([[block, edge[:, None]], [edge[None, :], jnp.zeros((1, 1))]])
+    return Evaluated(value, in_spectrum, in_noise, in_border, fisher, d, information)
 
 
 def _factor(data: Reduced, spectrum: Array, noise: Array) -> Float[Array, "W q q"]:
@@ -262,7 +327,7 @@ def posterior(
 
 @partial(
     jax.tree_util.register_dataclass,
-    data_fields=("omega", "measure", "level", "data", "columns"),
+    data_fields=("omega", "measure", "level", "data", "columns", "border"),
     meta_fields=("prior",),
 )
 @dataclass(frozen=True)
@@ -281,6 +346,8 @@ class RestrictedLikelihood:
         The linear model.
     columns
         Which feature, counted through all processes, every column of A is; None where they are the features in order.
+    border
+        Which columns of B carry a prior; None where all are flat.
     """
 
     prior: Prior
@@ -289,13 +356,28 @@ class RestrictedLikelihood:
     level: Any
     data: Reduced
     columns: Any = None
+    border: Border | None = None
 
     @classmethod
     def of(
-        cls, prior: Prior, features: Features, level: Any, data: Reduced, columns: Any = None
+        cls,
+        prior: Prior,
+        features: Features,
+        level: Any,
+        data: Reduced,
+        columns: Any = None,
+        border: Border | None = None,
     ) -> RestrictedLikelihood:
         """Return the likelihood of processes that these features carry."""
-        return cls(prior, features.omega, features.measure, level, data, columns)
+        return cls(prior, features.omega, features.measure, level, data, columns, border)
+
+    def held(self, theta: ArrayLike) -> Held | None:
+        """Prior of the columns of B at a vector; None where all are flat."""
+        if self.border is None:
+            return None
+        group, wave, mean = map(jnp.asarray, self.border)
+        logs = self.prior.border_logs(jnp.asarray(theta), group, wave)
+        return Held(jnp.where(group >= 0, jnp.exp(-logs), 0.0), jnp.where(group >= 0, mean, 0.0))
 
     def spectrum(self, theta: ArrayLike) -> jax.Array:
         """Prior variances of the columns."""
@@ -307,7 +389,7 @@ class RestrictedLikelihood:
         """Log restricted likelihood at a vector: a pure function that can be mapped and differentiated."""
         spectrum = self.spectrum(theta)
         nowhere = jnp.zeros((spectrum.size, 1))
-        return -evaluate(self.data, spectrum, jnp.exp(theta[-1]), nowhere).value
+        return -evaluate(self.data, spectrum, jnp.exp(theta[-1]), nowhere, self.held(theta)).value
 
     def scored(self, theta: Float[Array, " H"]) -> tuple[Evaluated, Array, Array]:
         """Return the evaluation, and gradient (H,) and expected information (H, H) in the vector; traceable."""
@@ -315,7 +397,13 @@ class RestrictedLikelihood:
         if self.columns is not None:
             slopes = slopes[self.columns]
         noise = jnp.exp(theta[-1])
-        at = evaluate(self.data, self.spectrum(theta), noise, slopes)
-        gradient = jnp.append(at.in_spectrum @ slopes, at.in_noise * noise)
+        held, in_sizes = self.held(theta), None
+        if self.border is not None:
+            in_sizes = self.prior.border_slopes(theta, self.border.group, self.border.wave)
+        at = evaluate(self.data, self.spectrum(theta), noise, slopes, held, in_sizes)
+        gradient = at.in_spectrum @ slopes
+        if in_sizes is not None:
+            gradient = gradient + at.in_border @ in_sizes
+        gradient = jnp.append(gradient, at.in_noise * noise)
         scale = jnp.append(jnp.ones(theta.size - 1), noise)
         return at, gradient, at.fisher * jnp.outer(scale, scale)

@@ -166,7 +166,8 @@ class Criticism:
 WORDS: Mapping[str, str] = {
     "neighbours": "what it leaves over is alike at neighbouring points",
     "times": "what it leaves over is alike at neighbouring times",
-    "sensors": "sensors are off by the same amount at all times",
+    "sensors": "sensors are off by the same amount at all times, as --sensor-offsets "
+    "(sensors=Sensors(offsets=True)) would allow for",
     "terms": "what it leaves over grows along the time of a window like a term that it does not have",
 }
 """What a check finds, in words."""

@@ -8,5 +8,17 @@ from hiddenphysics.models.flow import LearnedFlow
 from hiddenphysics.models.model import MODELS, Arrays, Fit, Model
 from hiddenphysics.models.one_step import Problem
 from hiddenphysics.models.question import Bounds, Kernels, Question
+from hiddenphysics.models.sensors import Sensors
 
-__all__ = ["MODELS", "Arrays", "Bounds", "Fit", "Kernels", "LearnedFlow", "Model", "Problem", "Question"]
+__all__ = [
+    "MODELS",
+    "Arrays",
+    "Bounds",
+    "Fit",
+    "Kernels",
+    "LearnedFlow",
+    "Model",
+    "Problem",
+    "Question",
+    "Sensors",
+]

@@ -80,6 +80,22 @@ class Model(ABC):
         """Return a sentence where the model applies, and `auto` should still ask the next one; None otherwise."""
         return None
 
+    def takes_priors(self) -> bool:
+        """Whether the model can learn columns with a prior: errors of sensors, unknown functions."""
+        return False
+
+    def function(self, learned: Any, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return mean (n,) and covariance (n, n) of an unknown function's coefficients, and its worth in evidence."""
+        raise ModelError(f"The model {self.name!r} learns no unknown functions.")
+
+    def sensors(self, learned: Any) -> dict[str, np.ndarray]:
+        """Return what was learned about the sensors, a column each; nothing where no errors were sought."""
+        return {}
+
+    def remarks(self, learned: Any) -> dict[str, str]:
+        """Return sentences for the printed result by a word: what was learned of sensors, what was done at edges."""
+        return {}
+
     @abstractmethod
     def learn(self, question: Question, say: Progress) -> Fit:
         """Learn the unknowns of a question that the model applies to.

@@ -11,6 +11,7 @@ import numpy as np
 import sympy
 
 from hiddenphysics.equation import (
+    TIME,
     Equation,
     FractionalDerivative,
     FractionalLaplacian,
@@ -18,6 +19,7 @@ from hiddenphysics.equation import (
     velocity,
 )
 from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.priors import Kernel
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 
@@ -29,9 +31,13 @@ Kernels = Scales | Mapping[str, Scales]
 """The same for all latent fields, or by name."""
 
 
+BOUNDARIES = ("driven", "still")
+"""What may be said of open edges: something comes in at every snapshot, or nothing but what is there at the first."""
+
+
 @dataclass(frozen=True)
 class Question:
-    """An equation, experiments with snapshots under its names, and the kernels that a user has chosen.
+    """An equation, experiments with snapshots under its names, the kernels that a user has chosen, and the sensors.
 
     Inputs that were measured at times and points of their own stand apart, by name.
 
@@ -42,6 +48,8 @@ class Question:
     experiments: Experiments
     kernels: Kernels | None = None
     inputs: Mapping[str, Experiments] = field(default_factory=dict)
+    sensors: Sensors | None = None
+    boundary: str | None = None
 
     @classmethod
     def of(
@@ -54,9 +62,17 @@ class Question:
         fields: Mapping[str, str] | None = None,
         constants: Mapping[str, float] | None = None,
         bounds: Bounds | None = None,
+        sensors: Sensors | None = None,
+        boundary: str | None = None,
     ) -> Question:
         """Read an equation for some experiments; the other arguments are those of `hiddenphysics.identify`."""
         _check_kernels(kernels)
+        _check_sensors(sensors)
+        if boundary not in (None, *BOUNDARIES):
+            raise ModelError(
+                f"boundary={boundary!r:.40} was given; known are {' and '.join(map(repr, BOUNDARIES))} "
+                f"(--boundary {BOUNDARIES[0]}), and nothing, which leaves it to the data."
+            )
         experiments.each(_of_two)
         inputs = {name: _input(name, own, experiments) for name, own in (inputs or {}).items()}
         equation, experiments = match(
@@ -74,7 +90,7 @@ class Question:
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
                 "is sought, as in u_t - b*u_xx = 0."
             )
-        return cls(equation, experiments, kernels, inputs)
+        return cls(equation, experiments, kernels, inputs, sensors or None, boundary)
 
     def known(self, name: str) -> tuple[Snapshots, ...]:
         """Return the data of an input, for every experiment."""
@@ -140,11 +156,41 @@ def match(
 
     experiments = experiments.each(named)
     given = tuple(f for f in (*experiments.fields, *inputs) if f not in _velocities(equation))
-    if set(given) & set(equation.parameters):  # a name with data is a field, though it looked like a number
+    # A name with data is a field, though it looked like a number.
+    if set(given) & set(equation.parameters) or equation.functions:
+        ranges = _ranges(equation, experiments)
         return Equation.parse(
-            text, fields=given, coordinates=axes, constants=constants, bounds=bounds
+            text, fields=given, coordinates=axes, constants=constants, bounds=bounds, ranges=ranges
         ), experiments
     return replace(equation, given=given), experiments
+
+
+def _ranges(equation: Equation, experiments: Experiments) -> dict[str, tuple[float, float]]:
+    """Return least and largest value, in the data, of what unknown functions are functions of."""
+    ranges: dict[str, tuple[float, float]] = {}
+    every = [snapshot for run in experiments for snapshot in run]
+    for one in equation.functions:
+        name = one.argument
+        if name == TIME:
+            low, high = min(s.t for s in every), max(s.t for s in every)
+        elif name in experiments.coordinates:
+            column = experiments.coordinates.index(name)
+            places = [piece.points[:, column] for s in every for piece in s.chunks()]
+            low, high = min(p.min() for p in places), max(p.max() for p in places)
+        elif name in experiments.fields:
+            values = [piece[name] for s in every for piece in s.chunks()]
+            low, high = min(v.min() for v in values), max(v.max() for v in values)
+        else:
+            raise DataError(
+                f"{one.call} is a function of {name}, which has no data (the data hold "
+                f"{', '.join(experiments.fields)}): what it is nobody can tell. Give data for {name}."
+            )
+        if not high > low:
+            raise DataError(
+                f"{one.call} is a function of {name}, which has one value only, {low:g}, in the data."
+            )
+        ranges[name] = (float(low), float(high))
+    return ranges
 
 
 def _of_two(snapshots: Snapshots) -> Snapshots:
@@ -206,6 +252,15 @@ def _check_kernels(kernels: object) -> None:
                     f"kernel={one!r:.60} was given; needed is a kernel, such as kernel=Matern(4.5), a tuple of them, "
                     "or a mapping by field, such as kernel={'u': Matern(4.5)}."
                 )
+
+
+def _check_sensors(sensors: object) -> None:
+    """Refuse what says nothing about sensors."""
+    if sensors is not None and not isinstance(sensors, Sensors):
+        raise ModelError(
+            f"sensors={sensors!r:.60} was given; needed is what may be wrong with them, such as "
+            "sensors=Sensors(offsets=True, position_error=0.05)."
+        )
 
 
 def _velocities(equation: Equation) -> list[str]:

@@ -10,7 +10,15 @@ from hiddenphysics.priors.kernel import (
 )
 from hiddenphysics.priors.matern import Matern
 from hiddenphysics.priors.periodic import Periodic
-from hiddenphysics.priors.prior import NOISE, Prior, Process, Unknowns, shape_name, variance_name
+from hiddenphysics.priors.prior import (
+    NOISE,
+    Group,
+    Prior,
+    Process,
+    Unknowns,
+    shape_name,
+    variance_name,
+)
 from hiddenphysics.priors.rational_quadratic import RationalQuadratic
 from hiddenphysics.priors.sech import Sech
 from hiddenphysics.priors.squared_exponential import SquaredExponential
@@ -18,6 +26,7 @@ from hiddenphysics.priors.squared_exponential import SquaredExponential
 __all__ = [
     "KERNELS",
     "NOISE",
+    "Group",
     "Kernel",
     "Matern",
     "Periodic",

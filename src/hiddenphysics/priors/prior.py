@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jaxtyping import Float
+from jaxtyping import Float, Int
 
 from hiddenphysics.priors.kernel import Kernel
 from hiddenphysics.together import together
@@ -57,6 +57,36 @@ class Process:
 
 
 @dataclass(frozen=True)
+class Group:
+    """Columns beside the latents that share a learned size, d_p ~ N(m_p, size² · ρ(wave_p · reach)); static, hashable.
+
+    Attributes
+    ----------
+    name
+        Of the sensors' errors, or of the unknown function.
+    falls
+        Whether columns with more waves are smaller: ρ(s) = (1 + (2πs)²/3)⁻², the spectrum of a process with
+        Matérn's correlation ν = 3/2, once differentiable and so free to have steps, with a reach in parts of the extent
+        of its argument. Rasmussen & Williams (2006), *Gaussian Processes for Machine Learning*, eq. 4.15.
+    """
+
+    name: str
+    falls: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Of its learned numbers."""
+        return (f"{self.name}.size", f"{self.name}.reach") if self.falls else (f"{self.name}.size",)
+
+    def logs(self, numbers: Sequence[Array], wave: Float[Array, " P"]) -> Float[Array, " P"]:
+        """Log variances of its columns at the logarithms of its numbers."""
+        if not self.falls:
+            return 2 * numbers[0] + jnp.zeros(wave.shape)
+        reach = jnp.exp(numbers[1])
+        return 2 * numbers[0] + numbers[1] - 2 * jnp.log1p((2 * jnp.pi * wave * reach) ** 2 / 3)
+
+
+@dataclass(frozen=True)
 class Prior:
     """Independent processes, one for each latent field, seen with noise; static and hashable.
 
@@ -70,10 +100,13 @@ class Prior:
         (field, kernel) of each.
     coordinates
         Names of the D coordinates.
+    groups
+        What columns beside the latents share a learned size: errors of sensors, coefficients of unknown functions.
     """
 
     latents: tuple[tuple[str, Kernel], ...]
     coordinates: tuple[str, ...]
+    groups: tuple[Group, ...] = ()
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -82,6 +115,7 @@ class Prior:
         for latent, kernel in self.latents:
             names.append(variance_name(latent))
             names += [shape_name(latent, p, c) for c in self.coordinates for p in kernel.parameters]
+        names += [name for group in self.groups for name in group.names]
         return (*names, NOISE)
 
     @cached_property
@@ -97,6 +131,35 @@ class Prior:
     def lengths(self, theta: np.ndarray) -> np.ndarray:
         """Lengths (F, D) in a vector."""
         return np.exp(theta[self.is_length]).reshape(len(self.latents), -1)
+
+    @cached_property
+    def is_border(self) -> np.ndarray:
+        """Which entries of the vector are sizes and reaches of groups."""
+        own = {name for group in self.groups for name in group.names}
+        return np.array([name in own for name in self.names])
+
+    def with_groups(
+        self, theta: np.ndarray, groups: Sequence[Group], numbers: Sequence[float]
+    ) -> tuple[Prior, np.ndarray]:
+        """Return the prior with further groups, and the vector with their numbers, natural ones, before the noise."""
+        added = replace(self, groups=(*self.groups, *groups))
+        return added, np.concatenate([theta[:-1], np.log(np.asarray(numbers, float)), theta[-1:]])
+
+    def border_logs(
+        self, theta: Float[Array, " H"], group: Int[Array, " P"], wave: Float[Array, " P"]
+    ) -> Float[Array, " P"]:
+        """Log prior variances of columns that belong to groups; 0 for those that belong to none (−1)."""
+        values = dict(zip(self.names, theta, strict=True))
+        logs = jnp.zeros(wave.shape)
+        for number, one in enumerate(self.groups):
+            logs = jnp.where(group == number, one.logs([values[name] for name in one.names], wave), logs)
+        return logs
+
+    def border_slopes(
+        self, theta: Float[Array, " H"], group: Int[Array, " P"], wave: Float[Array, " P"]
+    ) -> Float[Array, "P G"]:
+        """Differentiate these logarithms in every number except the noise."""
+        return jax.jacfwd(lambda t: self.border_logs(t, group, wave))(theta)[:, :-1]
 
     def processes(self, values: Mapping[str, Float[Array, ""]]) -> dict[str, Process]:
         """Return the process of every latent at the given values."""
@@ -116,6 +179,7 @@ class Prior:
         variances: Mapping[str, float],
         shapes: Callable[[int, int], Limits],
         noise: tuple[float, float],
+        groups: Limits | None = None,
     ) -> np.ndarray:
         """Return where the vector may go, (H, 2).
 
@@ -127,8 +191,10 @@ class Prior:
             (number of the latent, number of the coordinate) -> (low, high) of each of the kernel's numbers there.
         noise
             Least and largest noise variance.
+        groups
+            (low, high) of the numbers of groups, by name.
         """
-        limits: dict[str, tuple[float, float]] = {NOISE: noise}
+        limits: dict[str, tuple[float, float]] = {NOISE: noise} | dict(groups or {})
         for row, (latent, _) in enumerate(self.latents):
             limits[variance_name(latent)] = (variances[latent] / VARIANCES, variances[latent] * VARIANCES)
             for d, c in enumerate(self.coordinates):

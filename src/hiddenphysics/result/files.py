@@ -230,7 +230,8 @@ def _describe(result: Result) -> dict[str, Any]:
         "format": FORMAT,
         "text": equation.text,
         "constants": dict(equation.constants),
-        "bounds": {name: list(limits) for name, limits in equation.bounds.items()},
+        "bounds": {name: list(equation.bounds[name]) for name in equation.numbers},
+        "ranges": {name: list(ends) for name, ends in equation.ranges.items()},
         "coordinates": list(result.runs.coordinates),
         "fields": list(equation.given),
         "columns": _columns(result.runs),
@@ -262,6 +263,7 @@ def _rebuild(
         coordinates=runs.coordinates,
         constants=told["constants"],
         bounds={name: (low, high) for name, (low, high) in told["bounds"].items()},
+        ranges={name: (low, high) for name, (low, high) in told.get("ranges", {}).items()},
     )
     values = {name: float(value) for name, value in told["values"].items()}
     model, question = MODELS[told["model"]], Question(equation, runs)

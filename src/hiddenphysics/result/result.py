@@ -18,6 +18,7 @@ from hiddenphysics.learning import Criticism, Heterogeneity, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
 from hiddenphysics.result.estimate import Estimate
+from hiddenphysics.result.function_estimate import FunctionEstimate
 from hiddenphysics.result.units import described, parameter_units
 from hiddenphysics.snapshots import Experiments, Snapshots
 
@@ -143,12 +144,31 @@ class Result:
         spread = np.sqrt(np.diagonal(self.covariance))
         stds = dict(zip(self.values, spread.tolist(), strict=True))
         bounds = self.equation.bounds
-        return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.parameters}
+        return {p: Estimate(self.values[p], stds[p], *bounds[p]) for p in self.equation.numbers}
+
+    @cached_property
+    def functions(self) -> dict[str, FunctionEstimate]:
+        """The unknown functions of the equation by name, each with `mean_and_std(values)` and `plot()`."""
+        model = MODELS[self.model]
+        return {
+            one.name: FunctionEstimate(one, *model.function(self.learned, one.name))
+            for one in self.equation.functions
+        }
 
     @cached_property
     def units(self) -> dict[str, str]:
         """Units of the parameters, of those that can be told from the units of the data (needs pint)."""
         return parameter_units(self.equation, self.runs.units)
+
+    @property
+    def sensors(self) -> pd.DataFrame:
+        """Errors of the sensors with their deviations, a row for each; empty where none were sought.
+
+        Columns are the coordinates, and for every kind of error such as ``u_offset`` and ``u_offset_std``.
+        """
+        import pandas as pd
+
+        return pd.DataFrame(MODELS[self.model].sensors(self.learned))
 
     def predict(
         self, field: str, x: ArrayLike, y: ArrayLike | None = None, z: ArrayLike | None = None, *, t: float
@@ -262,6 +282,9 @@ class Result:
             "reason": self.reason,
             "criticism": None if self.criticism is None else self.criticism.plain(),
             "heterogeneity": None if self.heterogeneity is None else self.heterogeneity.plain(),
+            "sensors": {
+                name: column.tolist() for name, column in MODELS[self.model].sensors(self.learned).items()
+            },
             "equation": self.identified(),
             "experiments": [
                 {
@@ -291,12 +314,15 @@ class Result:
             lines.append(f"criticism  {self.criticism.sentence()}")
         if self.heterogeneity is not None and not self.heterogeneity.speaks_against:
             lines.append(f"agreement  {self.heterogeneity.sentence()}")
+        remarks = MODELS[self.model].remarks(self.learned)
+        lines += [f"{word:<10} {sentence}" for word, sentence in remarks.items()]
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         lines += [f"data       {sentence}" for sentence in described(self.runs, self.units)]
         for name, e in self.parameters.items():
             unit = f" {self.units[name]}" if self.units.get(name, "1") != "1" else ""
             lines.append(f"{name:<10} {e}{unit}   95 % in {e.interval_text(0.95)}")
+        lines += [f"{one.function.call:<10} {one}" for one in self.functions.values()]
         return "\n".join(lines)
 
     def __repr__(self) -> str:

@@ -92,7 +92,10 @@ def test_folded_rows_say_what_all_rows_say(many, squares):
     task, at = many
     assert folds(task.seen, at.z.shape[1])
     data = swept(task, at, squares=squares).data
-    spectrum, noise = np.asarray(task.likelihood(data).spectrum(at.theta)), float(np.exp(at.theta[-1]))
+    spectrum, noise = (
+        np.asarray(task.likelihood(data, at.parameters).spectrum(at.theta)),
+        float(np.exp(at.theta[-1])),
+    )
     value, d, means = dense(referee(task, at), spectrum, noise)
     found = evaluate(data, jnp.asarray(spectrum), jnp.asarray(noise), jnp.zeros((spectrum.size, 1)))
     mean, _ = posterior(data, jnp.asarray(spectrum), jnp.asarray(noise))
@@ -122,7 +125,10 @@ def test_stops_beyond_the_horizon_are_not_seen(many):
         tuple(part[: sum(len(s) for s in window[:2])] for part in every)
         for every, window in zip(referee(task, at), task.windows.windows, strict=True)
     ]
-    spectrum, noise = np.asarray(task.likelihood(made.data).spectrum(at.theta)), float(np.exp(at.theta[-1]))
+    spectrum, noise = (
+        np.asarray(task.likelihood(made.data, at.parameters).spectrum(at.theta)),
+        float(np.exp(at.theta[-1])),
+    )
     value, d, _ = dense(rows, spectrum, noise)
     found = evaluate(made.data, jnp.asarray(spectrum), jnp.asarray(noise), jnp.zeros((spectrum.size, 1)))
     assert float(found.value) == pytest.approx(value, rel=1e-8)

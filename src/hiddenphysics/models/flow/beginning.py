@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hiddenphysics.equation import velocity
+from hiddenphysics.equation import Equation, velocity
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
+from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows
@@ -57,25 +58,28 @@ class Beginning:
     @property
     def parameters(self) -> np.ndarray:
         """(P,) guessed parameters."""
-        return self._vector(self.guess.estimate)
+        return vector_of(self.windows.equation, self.guess.estimate, 0.0)
 
     @property
     def others(self) -> list[np.ndarray]:
         """Other guesses."""
-        return [self._vector(other) for other in self.guess.others]
+        return [vector_of(self.windows.equation, other, 0.0) for other in self.guess.others]
 
     @property
     def scale(self) -> np.ndarray:
         """(P,) natural sizes of the parameters, at the guess."""
-        return self._vector(self.guess.scale)
+        return vector_of(self.windows.equation, self.guess.scale, np.inf)
 
     def scale_at(self, parameters: np.ndarray) -> np.ndarray:
         """(P,) natural sizes of the parameters, at an estimate."""
-        names = self.windows.equation.parameters
-        return self._vector(self.guess.scale_at(dict(zip(names, parameters.tolist(), strict=True))))
+        equation = self.windows.equation
+        named = dict(zip(equation.parameters, parameters.tolist(), strict=True))
+        return vector_of(equation, self.guess.scale_at(named), np.inf)
 
-    def _vector(self, numbers: Mapping[str, float]) -> np.ndarray:
-        return np.array([numbers[name] for name in self.windows.equation.parameters])
+
+def vector_of(equation: Equation, numbers: Mapping[str, float], otherwise: float) -> np.ndarray:
+    """Return numbers by name in the order of the parameters, (P,); a guess knows no coefficients with a prior."""
+    return np.array([numbers.get(name, otherwise) for name in equation.parameters])
 
 
 def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
@@ -92,7 +96,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
             smooth(windows, row, KERNELS[len(windows.equation.coordinates)] if given is None else (given,))
         )
     windows, smoothed = with_common_noise(windows, smoothed)
-    prior, theta = joined(windows, smoothed, kernels)
+    prior, theta = with_groups(*joined(windows, smoothed, kernels), windows)
     envelopes = [
         smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
     ]
@@ -112,8 +116,9 @@ def _begun(
 ) -> Beginning:
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(thinned, smoothed, domain.features)
-    guess = first_guess(windows.equation, smoothed_states(thinned, domain, every))
-    return Beginning(windows, thinned, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
+    guess = first_guess(windows.equation.simplest, smoothed_states(thinned, domain, every))
+    start = Beginning(windows, thinned, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
+    return replace(start, theta=with_first_sizes(prior, theta, windows, start.scale))
 
 
 def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Source:

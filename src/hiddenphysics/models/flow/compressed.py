@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -11,6 +11,7 @@ import numpy as np
 from finufft import nufft1d1, nufft2d1
 from scipy.linalg import eigh, qr
 
+from hiddenphysics.models.flow.instruments import Instruments, kinds_of, numbers_of, places_of
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.snapshots import Snapshot
@@ -57,6 +58,8 @@ class Seen(NamedTuple):
         (W, T) numbers of values.
     stretch
         Σ log of the weights that values were given: log density of the values less that of the rows.
+    instruments
+        Which rows were read from which sensor; None where sensors have no errors of their own.
     """
 
     waves: Any
@@ -68,6 +71,7 @@ class Seen(NamedTuple):
     rest: Any
     count: Any
     stretch: Any
+    instruments: Instruments | None = None
 
     def rows(self, modes: jax.Array, which: jax.Array) -> jax.Array:
         """Values (…, G·r) that modes (…, F, *modes) make at a stop."""
@@ -90,7 +94,8 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     """Compress all snapshots; `noise` is the variance, in units of the fields', that known errors are weighted by."""
     modes = int(np.prod(grid.modes_shape))
     largest, exact = windows.counts.max(), 2 * modes
-    rows = rung(largest) if largest <= exact else exact
+    # Errors of sensors belong to rows, which a rotation would mix.
+    rows = rung(largest) if largest <= exact or windows.sensors else exact
     count, stops = windows.times.shape
     many = stops * len(windows.measured) * rows > MOST_ROWS
     weighted = windows.known_errors and (largest > exact or many)
@@ -98,6 +103,7 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     values, known = np.zeros(shape), np.zeros(shape)
     which = np.full(shape[:2], -1)
     sets: list[np.ndarray] = []
+    leaders: list[np.ndarray] = []
     rest, stretch = np.zeros(shape[:2]), 0.0
     for places in _same_points(windows):
         snapshots = [windows.windows[w][t] for w, t in places]
@@ -119,6 +125,7 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         for w, t in places:
             which[w, t] = len(sets)
         sets.append(matrix)
+        leaders.append(snapshots[0].points)
     counts = np.zeros(shape[:2])
     counts[:, :stops] = windows.counts * len(windows.measured)
     # Stops that stand for nothing see nothing.
@@ -136,7 +143,22 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         rest,
         counts,
         np.asarray(stretch),
+        _instruments(windows, leaders, waves.shape[:2]),
     )
+
+
+def _instruments(
+    windows: Windows, points: Sequence[np.ndarray], shape: tuple[int, ...]
+) -> Instruments | None:
+    """Return which rows (U, r) of sets of points were read from which sensor."""
+    kinds = kinds_of(windows)
+    if not kinds:
+        return None
+    places = places_of(windows)
+    whose = np.full(shape, -1)
+    for number, some in enumerate(points):
+        whose[number, : len(some)] = numbers_of(places, some)
+    return Instruments(whose, kinds, len(places))
 
 
 def _same_points(windows: Windows) -> Iterator[list[tuple[int, int]]]:

@@ -26,7 +26,7 @@ from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
-from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording, is_final
 from hiddenphysics.models.flow.unfinished import finished
 from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
@@ -37,6 +37,9 @@ from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import check_solvable
 
 MOST_DIMENSIONS = 2
+
+FEWEST_DRIVEN = 6
+"""Snapshots from which on, where nothing else explains them, edges are taken to be driven."""
 
 
 @dataclass(frozen=True)
@@ -97,9 +100,30 @@ class FlowModel(Model):
             "same."
         )
 
+    def takes_priors(self) -> bool:
+        """Whether errors of sensors and unknown functions can be learned: further columns of the linear model."""
+        return True
+
+    def function(self, learned: LearnedFlow, name: str) -> tuple[np.ndarray, np.ndarray, float]:
+        """Return what was learned of an unknown function."""
+        return *learned.coefficients(name), learned.worth[name]
+
+    def sensors(self, learned: LearnedFlow) -> dict[str, np.ndarray]:
+        """Return places of the sensors, and their errors with deviations."""
+        return learned.sensor_columns()
+
+    def remarks(self, learned: LearnedFlow) -> dict[str, str]:
+        """Say which errors of sensors the data ask for, and that the edges were driven where they were."""
+        told = {} if learned.sensors is None else {"sensors": learned.sensors.sentence()}
+        if learned.program.outside:
+            told["edges"] = (
+                "driven: what comes in from beyond the data at every snapshot is unknown, and learned"
+            )
+        return told
+
     def linearise(self, task: FlowTask, at: Point) -> RestrictedLikelihood:
         """Return the motion, linear around a state and parameters."""
-        return task.likelihood(task.sweep(at.z, at.parameters, task.longest_step).data)
+        return task.likelihood(task.sweep(at.z, at.parameters, task.longest_step).data, at.parameters)
 
     def log_density(self, linear: RestrictedLikelihood, vector: np.ndarray) -> float:
         """Return the log restricted likelihood at the prior's vector."""
@@ -115,19 +139,24 @@ class FlowModel(Model):
         kernels = _by_field(question)
         inputs = _inputs(question, kernels, say)
         longest = max(map(len, experiments))
-        if longest > MANY_STOPS:
-            return fit_recording(equation, experiments, kernels, say, inputs)
-        every = replace(whole(equation, experiments), inputs=inputs)
+        driven = question.boundary != "still"
+
+        def recorded() -> Fit:
+            return fit_recording(equation, experiments, kernels, say, inputs, question.sensors, driven=driven)
+
+        if longest > MANY_STOPS or question.boundary == "driven":
+            return recorded()
+        every = replace(whole(equation, experiments, sensors=question.sensors), inputs=inputs)
         tried: list[Fit] = []
         for gaps in gap_counts(longest, max(equation.time_orders.values())):
             tried.append(fit_windows(every.cut(gaps), kernels, say))
-            agreed = tried[-1].heterogeneity
-            if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
+            if is_final(tried[-1]):
                 break
-            if (
-                agreed is not None and agreed.speaks_against
-            ):  # parts of theirs would contradict each other, too
-                break
+        last = tried[-1]
+        contradicts = last.heterogeneity is not None and last.heterogeneity.speaks_against
+        is_bad = last.verdict.status.is_bad and not last.stopped and not contradicts
+        if is_bad and driven and _may_be_driven(question):
+            tried.append(recorded())
         return max(
             tried,
             key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)),
@@ -207,6 +236,11 @@ def _told(system: System, measured: Sequence[str]) -> set[str]:
         count = len(told)
         told |= set().union(*(enters[name] for name in told)) & set(enters)
     return told
+
+
+def _may_be_driven(question: Question) -> bool:
+    """Whether something that comes in at every snapshot could be told from the equation: on a line, of some."""
+    return len(question.snapshots.coordinates) == 1 and len(question.snapshots) >= FEWEST_DRIVEN
 
 
 def _check_enough(question: Question) -> None:

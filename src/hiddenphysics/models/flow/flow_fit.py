@@ -36,6 +36,7 @@ from hiddenphysics.models.flow.gauss_newton import (
     log_determinant_slopes,
     run,
 )
+from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
@@ -104,6 +105,7 @@ class Searched:
 def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
     """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
     say("smoothing each snapshot")
+    check_sensors(windows)
     start = beginning_of(windows, kernels)
     if start.thinned is start.windows:
         against = explained_better(float(sum(one.evidence for one in start.smoothed)))
@@ -161,6 +163,7 @@ def answered(
         covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
     agreed: Heterogeneity | None = None
+    own = len(polished.task.windows.equation.parameters)
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
     if verdict.status is not Status.FAILED:
         say("criticising the equation")
@@ -179,7 +182,7 @@ def answered(
             stated = stated * agreed.widening**2
     return Fit(
         values=numbers_of(polished.task, polished.last.point.parameters, polished.last.tuned.theta),
-        covariance=np.pad(stated, (0, len(polished.task.prior.names))),
+        covariance=np.pad(stated[:own, :own], (0, len(polished.task.prior.names))),
         evidence=polished.evidence,
         verdict=verdict,
         jitter=0.0,
@@ -283,10 +286,10 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
     """
     task, z = _cold(start), start.z.reshape(len(start.z), -1)
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
-    points = list({tuple(np.clip(one, *task.bounds.T)): None for one in tried})
+    points = list({tuple(np.clip(one, *limits_of(start.windows).T)): None for one in tried})
 
     def misfit(point: tuple[float, ...]) -> float:
-        total = float(task.sweep(z, np.array(point), start.windows.span / SOME_STEPS).misfit)
+        total = float(task.sweep(z, task.begun(np.array(point)), start.windows.span / SOME_STEPS).misfit)
         return total if np.isfinite(total) else np.inf
 
     return [np.array(point) for point in sorted(points, key=misfit)]
@@ -294,8 +297,8 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
 
 def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
     """Run rounds, in a new box whenever the prior has left what the old one carries."""
-    at = Point(start.z.reshape(len(start.z), -1), parameters, start.theta)
     task, count = _cold(start), 0
+    at = Point(start.z.reshape(len(start.z), -1), task.begun(parameters), start.theta)
     dt = task.longest_step
     for boxes in range(1, MOST_BOXES + 1):
         ended = gone_through(task, run(task, at, dt, say, cold=boxes == 1), count)
@@ -371,13 +374,15 @@ def _verdict(
     ended: Searched, scale_at: Callable[[np.ndarray], np.ndarray], covariance: np.ndarray, against: Finding
 ) -> Verdict:
     """Say how it went, the gravest finding first."""
-    task, parameters = ended.task, ended.last.point.parameters
-    domain, windows, names = task.domain, task.windows, task.windows.equation.parameters
-    if not (np.all(np.isfinite(parameters)) and np.isfinite(ended.evidence)):
+    task, domain, windows = ended.task, ended.task.domain, ended.task.windows
+    names = windows.equation.parameters
+    parameters = ended.last.point.parameters[: len(names)]
+    if not (np.all(np.isfinite(ended.last.point.parameters)) and np.isfinite(ended.evidence)):
         return Verdict(
             Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
         )
     scale = scale_at(parameters)
+    own = [names.index(name) for name in windows.equation.numbers]
     return gravest(
         against(ended),
         when(
@@ -393,8 +398,8 @@ def _verdict(
             "do not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use "
             "later snapshots.",
         ),
-        undetermined(names, parameters, covariance, scale),
-        at_bound(names, is_free(parameters, scale, task.bounds)),
+        undetermined([names[p] for p in own], parameters[own], covariance[np.ix_(own, own)], scale[own]),
+        at_bound([names[p] for p in own], is_free(parameters[own], scale[own], task.bounds[own])),
         when(
             not (ended.last.settled or ended.last.found),
             Status.NOT_CONVERGED,

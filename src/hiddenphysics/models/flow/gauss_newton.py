@@ -19,10 +19,12 @@ from hiddenphysics.gaussian import (
     Reduced,
     RestrictedLikelihood,
     covariance_of,
+    evaluate,
     evidence,
     posterior,
 )
 from hiddenphysics.learning import Progress, Tuned, keep, tune
+from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_groups
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain
 from hiddenphysics.models.flow.path import MOST_GROWTH, Path
@@ -95,7 +97,10 @@ STENCIL = 0.5
 
 
 class Point(NamedTuple):
-    """Around which the flow is linearised: states (W, F·K), parameters (P,), the prior's vector (H,)."""
+    """Around which the flow is linearised: states (W, F·K), parameters (P,), the prior's vector (H,).
+
+    The parameters are the equation's, and behind them the errors of the sensors.
+    """
 
     z: Any
     parameters: Any
@@ -114,7 +119,8 @@ class Solved(NamedTuple):
     mean, slope
         (W, K) posterior mean of the state for the parameters as they are, (W, K, P) how it falls with them.
     merit_before, merit
-        ‖y − φ‖² in units of the noise + zᵀS⁻¹z at the point itself, with the vector as it was and as tuned.
+        ‖y − φ‖² in units of the noise + zᵀS⁻¹z, and the same for columns with a prior, at the point itself, with the
+        vector as it was and as tuned.
     promised
         By how much the posterior mean, for the parameters as they are, would lower it were the flow linear.
     """
@@ -143,7 +149,9 @@ def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half
     mean, slope = posterior(linear.data, spectrum, noise)
 
     def merit(z: jax.Array, theta: jax.Array) -> jax.Array:
-        return _merit(linear.data, z, linear.spectrum(theta), jnp.exp(theta[-1]))
+        held = linear.held(theta)
+        beside = 0.0 if held is None else jnp.sum(held.precision * held.mean**2)
+        return beside + _merit(linear.data, z, linear.spectrum(theta), jnp.exp(theta[-1]))
 
     here = merit(at.z, tuned.theta)
     return Solved(tuned, step, mean, slope, merit(at.z, at.theta), here, here - merit(mean, tuned.theta))
@@ -240,8 +248,11 @@ class FlowTask:
         The data, the prior, the box.
     seen
         The data, compressed onto the box's modes.
+    border
+        Which of the P columns beside the state's carry a prior.
     scale, bounds
-        Natural sizes of steps (P,) and bounds (P, 2) of the parameters.
+        Natural sizes of steps (P,) and bounds (P, 2) of the parameters; columns with a prior need no such size, and
+        have an infinite one.
     slope
         (P,) ∇(½ log|K|) in the parameters: what the marginal likelihood adds to generalised least squares.
     squares
@@ -256,6 +267,7 @@ class FlowTask:
     prior: Prior
     domain: Domain
     seen: Seen
+    border: Columns
     scale: np.ndarray
     bounds: np.ndarray
     slope: np.ndarray
@@ -273,13 +285,18 @@ class FlowTask:
         theta: np.ndarray,
         scale: np.ndarray,
     ) -> FlowTask:
-        """Compress the data onto a box, for a prior that has about this vector."""
+        """Compress the data onto a box, for a prior that has about this vector; `scale` is the equation's numbers'."""
         limits = windows.equation.bounds
         bounds = np.array([limits[name] for name in windows.equation.parameters], float).reshape(-1, 2)
+        border = columns_of(windows)
+        errors = border.group.size - len(bounds)
+        bounds = np.concatenate([bounds, np.tile([-np.inf, np.inf], (errors, 1))])
+        scale = np.concatenate([scale[: border.group.size - errors], np.full(errors, np.inf)])
+        scale = np.where(border.is_flat, scale, np.inf)
         noise = float(np.exp(theta[-1]))
         seen = compressed(windows, domain.features.grid, noise)
         squares = windows.quiet + noise > SQUARED
-        return cls(windows, prior, domain, seen, scale, bounds, np.zeros(len(bounds)), squares)
+        return cls(windows, prior, domain, seen, border, scale, bounds, np.zeros(len(bounds)), squares)
 
     @cached_property
     def level(self) -> np.ndarray:
@@ -293,7 +310,8 @@ class FlowTask:
         """Bounds (H, 2) of the prior's vector in this box."""
         count = len(self.prior.latents)
         shortest, longest = (np.tile(v, (count, 1)) for v in (self.domain.shortest, self.domain.longest))
-        bounds = bounds_of(self.prior, shortest, np.minimum(longest, self.windows.region.extent))
+        longest = np.minimum(longest, self.windows.region.extent)
+        bounds = bounds_of(self.prior, shortest, longest, limits_of_groups(self.windows, self.scale))
         least = QUIETEST[len(self.prior.coordinates)]
         bounds[-1, 0] = np.log(max(self.domain.quietest - self.windows.quiet, least))
         bounds[self.prior.is_variance] += 2 * np.log(self.sizes)[:, None]
@@ -330,9 +348,16 @@ class FlowTask:
         latent, path = self.domain.latent(z), self.path(dt)
         return sweep(self.domain.program, self.seen, latent, parameters, path, squares=self.squares)
 
-    def likelihood(self, data: Reduced) -> RestrictedLikelihood:
-        """Return a linear model as a function of the prior's vector."""
-        return RestrictedLikelihood.of(self.prior, self.domain.features, self.level, data, self.columns)
+    def likelihood(self, data: Reduced, parameters: np.ndarray) -> RestrictedLikelihood:
+        """Return a linear model around parameters (P,) as a function of the prior's vector."""
+        border = self.border.around(parameters)
+        return RestrictedLikelihood.of(
+            self.prior, self.domain.features, self.level, data, self.columns, border
+        )
+
+    def begun(self, parameters: np.ndarray) -> np.ndarray:
+        """Return the equation's parameters with sensors behind them that have no errors yet, (P,)."""
+        return np.pad(parameters, (0, self.border.group.size - len(parameters)))
 
     def spectrum(self, theta: np.ndarray) -> np.ndarray:
         """Prior variances (K,) of the state's columns."""
@@ -376,7 +401,7 @@ class FlowTask:
 
         Free of units: values count in units of their fields, parameters in their natural sizes.
         """
-        units = float(self.seen.stretch) - float(np.sum(np.log(self.scale)))
+        units = float(self.seen.stretch) - float(np.sum(np.log(self.scale[self.border.is_flat])))
         value = units - float(last.tuned.at.value)
         return value if np.isfinite(value) and np.isfinite(last.misfit) else -np.inf
 
@@ -385,9 +410,13 @@ class FlowTask:
         return self.windows.quiet + float(np.exp(at.theta[-1]))
 
     def lengths(self, at: Point) -> np.ndarray:
-        """Lengths (F, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest."""
-        lengths = self.prior.lengths(np.asarray(at.theta))
-        relative = np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.sizes**2
+        """Lengths (F, D) of the state; one whose variance has gone to nothing has no say, and takes the shortest.
+
+        What comes in from outside is read at places of its own, and has no say in the box.
+        """
+        own = len(self.windows.state)
+        lengths = self.prior.lengths(np.asarray(at.theta))[:own]
+        relative = (np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.sizes**2)[:own]
         says = relative > NEGLIGIBLE
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
 
@@ -420,7 +449,7 @@ class FlowTask:
             theta = np.asarray(at.theta)
             last = None if self.fixed else -1
             bounds[:last] = np.clip(theta[:last, None], bounds[:last, :1], bounds[:last, 1:])
-        linear = self.likelihood(made.data)
+        linear = self.likelihood(made.data, at.parameters)
         solved = jax.tree.map(np.asarray, solve(linear, at, bounds, self.scale, self.slope))
         step = np.zeros_like(solved.step) if self.frozen else solved.step
         information = solved.tuned.at.information
@@ -522,38 +551,88 @@ def _lower(before: Round, now: Round) -> bool:
     return bool(np.isfinite(there) and there <= wanted)
 
 
+NOTHING = 1e-4
+"""Size, relative to what it is, of errors that are taken away."""
+
+
+class Worth(NamedTuple):
+    """Size of a group with a prior, and by how much the log evidence would fall without it."""
+
+    size: float
+    evidence: float
+
+
+def worth_of_groups(task: FlowTask, last: Round) -> dict[str, Worth]:
+    """Return the size of every group with a prior, and by how much the log evidence would fall without it, by name.
+
+    The linear model of the last round is tuned again with the group's size at next to nothing: to first order that is
+    the fit without it.
+    """
+    theta, bounds = np.asarray(last.tuned.theta), task.prior_bounds
+    names = task.prior.names
+    worth = {}
+    for group in task.prior.groups:
+        at = names.index(group.names[0])
+        without = bounds.copy()
+        without[at] = theta[at] + np.log(NOTHING)
+        tuned = tune(last.linear, theta, without)
+        worth[group.name] = Worth(
+            float(np.exp(theta[at])), float(tuned.at.value) - float(last.tuned.at.value)
+        )
+    return worth
+
+
 # ---- what generalised least squares leaves out: log|K| depends on the parameters too --------------------
 
 
 @together
 @jax.jit
 def half_log_determinant(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
-    """½ log|K| of a linear model, up to a constant: with y = 0 and no fixed effects the evidence is that alone."""
-    data = linear.data
-    nothing = jnp.zeros((1, 1))
-    empty = data._replace(B=data.B[..., :0], y=jnp.zeros_like(data.y), rest=nothing)
-    return evidence(empty, linear.spectrum(theta), jnp.exp(theta[-1]))
+    """½ log|K| of a linear model, up to a constant: with y = 0 and no fixed effects the evidence is that alone.
+
+    Columns with a prior are part of K, as the state is.
+    """
+    data, held = linear.data, linear.held(theta)
+    spectrum, noise = linear.spectrum(theta), jnp.exp(theta[-1])
+    if held is None:
+        nothing = jnp.zeros((1, 1))
+        empty = data._replace(B=data.B[..., :0], y=jnp.zeros_like(data.y), rest=nothing)
+        return evidence(empty, spectrum, noise)
+    # A flat column without any effect adds a constant.
+    carries = (held.precision > 0) * 1.0
+    both = jnp.append(carries, 0.0)
+    empty = data._replace(
+        B=data.B * carries, y=jnp.zeros_like(data.y), rest=data.rest * jnp.outer(both, both)
+    )
+    alone = held._replace(precision=jnp.where(carries > 0, held.precision, 1.0), mean=jnp.zeros_like(carries))
+    return evaluate(empty, spectrum, noise, jnp.zeros((spectrum.size, 1)), alone).value
 
 
 def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.ndarray]:
     """Return first and second derivatives (P,) of ½ log|K| in λ, with the state at its posterior mean for each λ.
+
+    They are 0 for columns with a prior, which are part of K.
 
     The marginal likelihood of λ, with the state integrated out in Laplace's approximation, is
     −½ rᵀK⁻¹r − ½ log|K|. Generalised least squares moves along the first part alone; its stationary point moves by
     −C ∇(½ log|K|) when the second is there, C the covariance of λ.
     """
     at, theta = last.point, np.asarray(last.tuned.theta)
+    carries = ~task.border.is_flat
 
     def half_log(parameters: np.ndarray) -> float:
         z = at.z - last.solved.slope @ (parameters - at.parameters)
-        linear = task.likelihood(task.sweep(z, parameters, last.dt).data)
+        linear = task.likelihood(task.sweep(z, parameters, last.dt).data, parameters)
         return float(half_log_determinant(linear, theta))
 
     middle = half_log(at.parameters)
     first, second = np.zeros(at.parameters.size), np.zeros(at.parameters.size)
-    for p, deviation in enumerate(last.deviations):
-        h = STENCIL * deviation
+    own = last.information[np.ix_(carries, carries)]
+    for p in np.flatnonzero(task.border.is_flat):
+        h = STENCIL * last.deviations[p]
         aside = np.eye(at.parameters.size)[p] * h
+        # What has a prior goes along, as the state does.
+        aside[carries] = -h * np.linalg.solve(own, last.information[carries, p])
         above, below = half_log(at.parameters + aside), half_log(at.parameters - aside)
         first[p], second[p] = (above - below) / (2 * h), (above - 2 * middle + below) / h**2
     return np.nan_to_num(first), np.nan_to_num(second)

@@ -12,7 +12,8 @@ import numpy as np
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief, effective
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round
+from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round, worth_of_groups
+from hiddenphysics.models.flow.instruments import Kind, SensorErrors
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
     Latent,
@@ -61,6 +62,10 @@ class LearnedFlow:
     program, features, latent, belief
         The equation on its grid, the waves on their box, the latent's posterior mean with its gauge, and its
         uncertainty.
+    sensors
+        Errors of the sensors; None where none were sought.
+    worth
+        By how much the log evidence would fall were an unknown function a constant, or of a field a line; by name.
     """
 
     equation: Equation
@@ -76,6 +81,8 @@ class LearnedFlow:
     features: Features = field(repr=False)
     latent: Latent = field(repr=False)
     belief: Belief = field(repr=False)
+    sensors: SensorErrors | None = field(default=None, repr=False)
+    worth: Mapping[str, float] = field(default_factory=dict)
 
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
@@ -91,8 +98,15 @@ class LearnedFlow:
             float(noise),
             data.known,
             covariance,
+            _precision(last),
         )
-        return cls._at(task, last.point, last.dt, belief)
+        made = cls._at(task, last.point, last.dt, belief)
+        windows, own, worth = task.windows, len(made.parameters), worth_of_groups(task, last)
+        return replace(
+            made,
+            sensors=SensorErrors.of(windows, last.point.parameters[own:], worth),
+            worth={one.name: worth[one.name].evidence for one in windows.equation.functions},
+        )
 
     @classmethod
     def guessed(cls, task: FlowTask, at: Point) -> LearnedFlow:
@@ -117,7 +131,7 @@ class LearnedFlow:
         windows = task.windows
         return cls(
             equation=windows.equation,
-            parameters=np.asarray(point.parameters),
+            parameters=np.asarray(point.parameters)[: len(windows.equation.parameters)],
             units={windows.state[row]: float(windows.sizes[row]) for row in windows.measured},
             windows=windows.times[:, 0],
             stops=windows.times,
@@ -163,14 +177,14 @@ class LearnedFlow:
         mean = np.zeros(len(points))
         in_z, in_p = (
             np.zeros((len(points), np.asarray(self.latent.z).shape[1])),
-            np.zeros((len(points), len(self.parameters))),
+            np.zeros((len(points), len(self.belief.covariance))),
         )
         for name, symbol, coefficient in quantity:
             value, A, B = self.linearised(window, points, t, symbol, idle=name in self.idle)
             row = self.idle.index(name) if name in self.idle else self.row(name)
             mean += coefficient * value[row]
             in_z += np.reshape(coefficient, (-1, 1)) * A[:, row].T
-            in_p += np.reshape(coefficient, (-1, 1)) * B[:, row].T
+            in_p[:, : len(B)] += np.reshape(coefficient, (-1, 1)) * B[:, row].T
         return mean, np.sqrt(self.belief.variance(window, in_z, in_p))
 
     def linearised(
@@ -227,11 +241,11 @@ class LearnedFlow:
     def drawn(self, points: np.ndarray, times: np.ndarray, count: int, seed: int) -> np.ndarray:
         """Draws (count, T, F, N) from the posterior, each moved by its own parameters with the true flow."""
         window = self._window(float(times[0]))
-        z, parameters = self.belief.draws(
-            window, np.asarray(self.latent.z)[window], self.parameters, count, np.random.default_rng(seed)
-        )
+        own, generator = len(self.parameters), np.random.default_rng(seed)
+        mean = np.pad(self.parameters, (0, len(self.belief.covariance) - own))
+        z, parameters = self.belief.draws(window, np.asarray(self.latent.z)[window], mean, count, generator)
         return np.stack([
-            self._run(window, one, at, points, times) for one, at in zip(z, parameters, strict=True)
+            self._run(window, one, at[:own], points, times) for one, at in zip(z, parameters, strict=True)
         ])  # fmt: skip
 
     def cramer_rao(self, snapshots: Snapshots, noise: Mapping[str, float]) -> dict[str, float]:
@@ -258,10 +272,23 @@ class LearnedFlow:
                 if np.ptp(deviations) > ALIKE * deviations.max():
                     return {}
                 variances = float(np.mean(deviations**2))
-        bound = np.sqrt(np.diagonal(self.belief.bound(variances)))
+        bound = np.sqrt(np.diagonal(self.belief.bound(variances)))[: len(self.parameters)]
         if not np.all(np.isfinite(bound)):
             return {}
         return dict(zip(self.equation.parameters, bound.tolist(), strict=True))
+
+    def coefficients(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean (n,) and covariance (n, n) of the coefficients of an unknown function."""
+        (one,) = (each for each in self.equation.functions if each.name == name)
+        own = [self.equation.parameters.index(each) for each in one.coefficients]
+        return self.parameters[own], self.belief.covariance[np.ix_(own, own)]
+
+    def sensor_columns(self) -> dict[str, np.ndarray]:
+        """Return places of the sensors and their errors with deviations, (S,) each, by name."""
+        if self.sensors is None:
+            return {}
+        spread = np.sqrt(np.diagonal(self.belief.covariance))[len(self.parameters) :]
+        return self.sensors.columns(self.equation.coordinates, spread)
 
     # ---- to and from plain data --------------------
 
@@ -278,6 +305,7 @@ class LearnedFlow:
             "outside": list(self.program.outside),
             "noise": self.belief.noise,
             "whole": self.whole,
+            "worth": dict(self.worth),
         }
         arrays = {
             "covariance": self.belief.covariance,
@@ -295,6 +323,15 @@ class LearnedFlow:
         if self.latent.driving is not None:
             arrays["knots"] = np.nan_to_num(np.asarray(self.latent.driving.knots), posinf=NEVER)
             arrays["driving"] = np.asarray(self.latent.driving.coefficients)
+        if self.latent.places is not None:
+            arrays["places_outside"] = np.asarray(self.latent.places)
+        if self.belief.precision is not None:
+            arrays["precision"] = self.belief.precision
+        if self.sensors is not None:
+            plain["sensors"] = [list(kind) for kind in self.sensors.kinds]
+            plain["sensors_worth"] = list(self.sensors.worth)
+            plain["sensors_sizes"] = list(self.sensors.sizes)
+            arrays |= {"places_of_sensors": self.sensors.places, "errors_of_sensors": self.sensors.errors}
         return plain, arrays
 
     @classmethod
@@ -306,7 +343,8 @@ class LearnedFlow:
         features = Features(grid, tuple(plain["waves"]))
         gauge = Gauge(arrays["envelope"], arrays.get("places"))
         driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
-        latent = Latent(arrays["z"], gauge, arrays["ends"], arrays.get("padding"), driving)
+        outside = arrays.get("padding"), arrays.get("places_outside")
+        latent = Latent(arrays["z"], gauge, arrays["ends"], *outside, driving)
         windows = np.asarray(arrays["windows"])
         return cls(
             equation=equation,
@@ -329,7 +367,10 @@ class LearnedFlow:
                 float(plain["noise"]),
                 np.asarray(arrays["known"]),
                 np.asarray(arrays["covariance"]),
+                arrays.get("precision"),
             ),
+            sensors=_unpacked_sensors(plain, arrays),
+            worth=dict(plain.get("worth", {})),
         )
 
     # ---- helpers --------------------
@@ -415,3 +456,22 @@ class LearnedFlow:
     def _seen(self, points: np.ndarray, modes: np.ndarray, symbol: Symbol | None) -> np.ndarray:
         """Values (…, N) of modes (…, *modes) at points."""
         return self.eye(points)(modes, symbol)
+
+
+def _precision(last: Round) -> np.ndarray | None:
+    """Return the precisions (P,) of the border's prior; None where all of it is flat."""
+    held = last.linear.held(last.tuned.theta)
+    return None if held is None else np.asarray(held.precision)
+
+
+def _unpacked_sensors(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> SensorErrors | None:
+    if not plain.get("sensors"):
+        return None
+    kinds = tuple(Kind(what, row, name) for what, row, name in plain["sensors"])
+    return SensorErrors(
+        np.asarray(arrays["places_of_sensors"]),
+        kinds,
+        np.asarray(arrays["errors_of_sensors"]),
+        tuple(plain["sensors_sizes"]),
+        tuple(plain["sensors_worth"]),
+    )

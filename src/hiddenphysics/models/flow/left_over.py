@@ -53,14 +53,16 @@ def _at_stop(
 
     The parameters' parts of the state's rate are `own`, modes (P, F, *modes).
     """
-    see = learned.eye(snapshot.points)
+    sensors = learned.sensors
+    see = learned.eye(snapshot.points if sensors is None else sensors.true_places(snapshot.points))
     fitted, first, rates = see(modes), see(began), see(own)
     values, changes, terms, parts = {}, {}, {}, {}
     candidates = _candidates(learned, windows, see, modes)
-    for row, name in zip(windows.measured, windows.names, strict=True):
+    for field, (row, name) in enumerate(zip(windows.measured, windows.names, strict=True)):
         deviation = _deviation(learned, windows, name, snapshot)
         u = fitted[row]
-        values[name] = (snapshot[name] - u) / deviation
+        told = u if sensors is None else sensors.told(field, snapshot.points, u)
+        values[name] = (snapshot[name] - told) / deviation
         changes[name] = (u - first[row]) / deviation
         if name in candidates:
             terms[name] = {text: column / deviation for text, column in candidates[name].items()}
@@ -99,11 +101,13 @@ def scores(
     the fields, were it not moved on itself. K⁻¹ of the linear model's values is what is left of them over the noise's
     variance, so the left-overs say all but how much of a column the state takes: its tangents tell that.
 
-    None where there are too many values or stops, or something comes in from outside.
+    None where there are too many values or stops, something comes in from outside, or sensors have errors.
     """
     sizes = [sum(len(v) for v in stop.values.values()) for window in stops for stop in window]
     whole = windows.count == sum(sizes)
-    if not whole or sum(sizes) > MOST_SCORED or len(sizes) > MOST_STOPS or learned.program.outside:
+    if not whole or sum(sizes) > MOST_SCORED or len(sizes) > MOST_STOPS:
+        return None
+    if learned.program.outside or learned.sensors is not None:
         return None
     names, identity = windows.names, Symbol((0,) * len(learned.equation.coordinates))
     inverses, own, columns = [], [], []

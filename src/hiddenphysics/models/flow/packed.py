@@ -38,7 +38,14 @@ def check_packed(
             "waves": listing(integer, length=sides),
             "noise": _positive,
         },
-        {"outside": listing(integer), "whole": one_of((True, False))},
+        {
+            "outside": listing(integer),
+            "whole": one_of((True, False)),
+            "worth": mapping(finite),
+            "sensors": listing(_kind),
+            "sensors_worth": listing(finite),
+            "sensors_sizes": listing(finite),
+        },
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):
         raise Mismatch(
@@ -46,7 +53,17 @@ def check_packed(
         )
     if any(not 0 < 2 * waves < points for waves, points in zip(plain["waves"], plain["shape"], strict=True)):
         raise Mismatch(plain["waves"], f"{PLACE}.waves", "some waves, and fewer than half the points,")
-    lengths: dict[str, int] = {"P": unknowns}
+    kinds = len(plain.get("sensors", ()))
+    lengths: dict[str, int] = {"D": sides}
+    if kinds:
+        _agree("places_of_sensors", arrays, "SD", lengths)
+        lengths["E"] = kinds * lengths["S"]
+        if len(plain.get("sensors_worth", ())) != kinds or len(plain.get("sensors_sizes", ())) != kinds:
+            raise Mismatch(plain["sensors"], f"{PLACE}.sensors", "a size and a worth for each kind of errors")
+        _agree("errors_of_sensors", arrays, "E", lengths)
+    lengths["P"] = unknowns + lengths.get("E", 0)
+    if "precision" in arrays:
+        _agree("precision", arrays, "P", lengths)
     for name, axes in {
         "windows": "W",
         "z": "WK",
@@ -63,7 +80,7 @@ def check_packed(
     if {*arrays.get("owners", np.zeros(1)).tolist()} != {*range(experiments)}:
         raise DataError(f"{PLACE} holds windows of other experiments than the {experiments} that there are.")
     _fits_the_grid(plain, arrays, lengths["K"])
-    _agree("ends", arrays, "WD2", lengths | {"D": sides, "2": 2})
+    _agree("ends", arrays, "WD2", lengths | {"2": 2})
     if equation.system.inputs:
         count, axes = len(equation.system.inputs), "ABC"[:sides]
         modes = (*plain["shape"][:-1], plain["shape"][-1] // 2 + 1)
@@ -75,7 +92,7 @@ def check_packed(
             raise DataError(
                 f"the array {name:.60} of {PLACE} holds other things than numbers that can be used."
             )
-    if (arrays["spectrum"] < 0).any() or (arrays["known"] < 0).any():
+    if any((arrays[name] < 0).any() for name in ("spectrum", "known", "precision") if name in arrays):
         raise DataError(f"{PLACE} holds variances below 0.")
 
 
@@ -84,6 +101,14 @@ def _real(value: Any, place: str) -> None:
     finite(value, place)
     if isinstance(value, int):
         raise Mismatch(value, place, "a number with a decimal point")
+
+
+def _kind(value: Any, place: str) -> None:
+    """Take a kind of errors of sensors: what, and the number of the field or coordinate."""
+    listing(lambda *_: None, length=3)(value, place)
+    what, row, name = value
+    if what not in ("offset", "position", "gain") or not isinstance(row, int) or not isinstance(name, str):
+        raise Mismatch(value, place, "offset, position or gain, a number and a name")
 
 
 def _positive(value: Any, place: str) -> None:

@@ -226,6 +226,8 @@ class Latent(NamedTuple):
         (W, D, 2) of the box.
     padding
         (W, *shape) from 0 around the data to 1 far from them: where something may come in; None where nothing does.
+    places
+        (W, n) on a line, where the waves of what comes in are read; None where that is at the grid's points.
     driving
         The known inputs of every window, with a leading axis W; None where the equation has none.
     """
@@ -234,6 +236,7 @@ class Latent(NamedTuple):
     gauge: Gauge
     ends: Any
     padding: Any = None
+    places: Any = None
     driving: Driving | None = None
 
     def window(self, index: int) -> Latent:
@@ -379,7 +382,10 @@ def _kicks(
     if not program.outside:
         return lambda index: 0.0, None
     waves = Features(grid, program.outside)
-    gauge = Gauge(jnp.broadcast_to(latent.padding, (len(program.state), *program.shape)), None)
+    places = latent.places
+    if places is not None:
+        places = jnp.broadcast_to(places, (len(program.state), *program.shape))
+    gauge = Gauge(jnp.broadcast_to(latent.padding, (len(program.state), *program.shape)), places)
     amplitudes = latent.z[program.features :].reshape(-1, len(program.state), waves.count)
 
     def to_modes(z: jax.Array) -> jax.Array:

@@ -18,14 +18,14 @@ INPUT_DRAWS = 24
 
 
 def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> Heterogeneity | None:
-    """Compare the experiments of a fit; None where there is one.
+    """Compare the experiments of a fit; None where there is one, or something beside the states carries a prior.
 
     No experiment is fitted again: around the common optimum each has its own generalised least squares step and
     information, with the prior and the noise that they share. `scale` are the parameters' natural sizes (P,).
     """
     windows, at = task.windows, last.point
     count = len(windows.experiments)
-    if count < 2:
+    if count < 2 or not np.all(task.border.is_flat):
         return None
     owners, theta = np.asarray(windows.owners), np.asarray(last.tuned.theta)
     latent, path = task.domain.latent(at.z), task.path(last.dt)
@@ -40,7 +40,7 @@ def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> 
             _only(path, owners == number),
             squares=task.squares,
         )
-        step, own = _alone(task.likelihood(seen.data), theta)
+        step, own = _alone(task.likelihood(seen.data, at.parameters), theta)
         steps.append(np.asarray(step))
         information.append(np.asarray(own))
     parameters = dict(zip(windows.equation.parameters, at.parameters.tolist(), strict=True))
@@ -64,7 +64,7 @@ def from_inputs(task: FlowTask, last: Round, say: Progress) -> np.ndarray:
         drawn = inputs.driving(task.windows, task.domain.features.grid, None if seed < 0 else seed)
         here = latent._replace(driving=drawn)
         seen = sweep(task.domain.program, task.seen, here, at.parameters, path, squares=task.squares)
-        steps.append(np.asarray(_alone(task.likelihood(seen.data), theta)[0]))
+        steps.append(np.asarray(_alone(task.likelihood(seen.data, at.parameters), theta)[0]))
     away = np.stack(steps[1:]) - steps[0]
     return away.T @ away / INPUT_DRAWS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
@@ -210,12 +210,21 @@ def evidence_at(windows: Windows, row: int, smoothed: Smoothed) -> Callable[[flo
     return lambda noise: -float(_losses(likelihood, np.append(smoothed.theta[:-1], noise)[None])[0])
 
 
-def bounds_of(prior: Prior, shortest: np.ndarray, longest: np.ndarray) -> np.ndarray:
-    """Bounds (H, 2) of the vector: lengths (F, D) as given, the rest generous, in units of the field's size."""
+def bounds_of(
+    prior: Prior,
+    shortest: np.ndarray,
+    longest: np.ndarray,
+    groups: Mapping[str, tuple[float, float]] | None = None,
+) -> np.ndarray:
+    """Bounds (H, 2) of the vector: lengths (F, D) as given, the rest generous, in units of the field's size.
+
+    Those of sizes beside the latents' are given by name.
+    """
     return prior.bounds(
         dict.fromkeys((latent for latent, _ in prior.latents), 1.0),
         lambda row, d: {"length": (float(shortest[row, d]), float(longest[row, d]))},
         (QUIETEST[len(prior.coordinates)], 10.0),
+        groups,
     )
 
 

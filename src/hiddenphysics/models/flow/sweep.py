@@ -66,12 +66,20 @@ def sweep(
 ) -> Sweep:
     """Return the linear model around a state and parameters, of the stops that the path visits.
 
+    The parameters are those of the equation, and behind them the errors of the sensors.
+
     Where a state has fewer features than there are rows, these are folded into a triangle at every stop and forgotten:
     memory O(K·n + K²) for K features and n modes, time linear in the number of stops. With `squares` their Gram matrix
     is summed up instead, five times quicker, where the noise hides what that loses.
     """
     features = latent.z.shape[1]
     columns = features + parameters.size + 1
+    numbers = len(program.equation.parameters)
+    parameters, errors = parameters[:numbers], parameters[numbers:]
+    sensors = seen.instruments
+    if sensors is not None:
+        wavenumbers = program.on(latent.ends[0])[0].grid.wavenumbers
+        seen = seen._replace(waves=sensors.moved(seen.waves, wavenumbers, errors))
     folded = folds(seen, features)
     short = _short_waves(program)
 
@@ -92,7 +100,12 @@ def sweep(
                 value = seen.rows(fields.modes, which)
                 A = seen.rows(fields.in_state, which).T
                 B = seen.rows(fields.in_parameters, which).T
-                left = values.reshape(-1) - value
+                told = value
+                if sensors is not None:
+                    slopes = [seen.rows(1j * k * fields.modes, which) for k in wavenumbers]
+                    told, factor, own = sensors.read(which, value, slopes, seen.scale, errors)
+                    A, B = factor[:, None] * A, jnp.concatenate([factor[:, None] * B, own], axis=1)
+                left = values.reshape(-1) - told
                 new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
                 kept = keep(kept, new, index)
                 apart = compared * (value - seen.rows(fields.coarse, which))
@@ -135,10 +148,10 @@ def sweep(
     kept, misfit, error, tail, growth = windows((latent, path, seen.which, seen.values))
     rest, count = jnp.sum(seen.rest * path.stops.visited), jnp.sum(seen.count * path.stops.visited)
     if folded:
-        data = unfold(kept, parameters.size, rest, count)
+        data = unfold(kept, columns - features - 1, rest, count)
     else:
         A, B, y = kept[..., :features], kept[..., features:-1], kept[..., -1]
-        left = jnp.zeros((parameters.size + 1,) * 2).at[-1, -1].set(rest)
+        left = jnp.zeros((columns - features,) * 2).at[-1, -1].set(rest)
         known = jnp.zeros(y.shape)
         if seen.known is not None:
             known = (seen.known * path.stops.visited[..., None, None]).reshape(y.shape)

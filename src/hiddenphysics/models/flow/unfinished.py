@@ -33,7 +33,7 @@ def _fit(
     task: FlowTask, numbers: dict[str, float], evidence: float, reason: str, count: int, learned: LearnedFlow
 ) -> Fit:
     """Numbers that are not to be trusted carry no small deviations."""
-    parameters, others = len(task.bounds), len(task.prior.names)
+    parameters, others = len(task.windows.equation.parameters), len(task.prior.names)
     return Fit(
         values=numbers,
         covariance=np.pad(np.full((parameters, parameters), np.inf), (0, others)),
@@ -51,5 +51,6 @@ def numbers_of(task: FlowTask, parameters: ArrayLike, theta: ArrayLike) -> dict[
     windows = task.windows
     natural = np.array(theta)
     natural[-1] += np.log(np.mean(windows.units**2))
-    unknowns = Unknowns(windows.equation.parameters, task.prior)
-    return unknowns.numbers(np.concatenate([np.asarray(parameters), natural]))
+    names = windows.equation.parameters
+    own = np.asarray(parameters)[: len(names)]
+    return Unknowns(names, task.prior).numbers(np.concatenate([own, natural]))

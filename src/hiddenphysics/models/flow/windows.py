@@ -14,6 +14,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 
 if TYPE_CHECKING:
@@ -90,6 +91,8 @@ class Windows:
         Names of the experiments, and (W,) which of them every window is of.
     inputs
         The known inputs of the equation; None where it has none.
+    sensors
+        What is wrong with the sensors; None where nothing is.
     """
 
     equation: Equation
@@ -102,6 +105,7 @@ class Windows:
     experiments: tuple[str, ...]
     owners: tuple[int, ...]
     inputs: Inputs | None = None
+    sensors: Sensors | None = None
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -224,15 +228,21 @@ class Windows:
 
 
 def whole(
-    equation: Equation, experiments: Experiments, periods: Sequence[float | None] | None = None
+    equation: Equation,
+    experiments: Experiments,
+    periods: Sequence[float | None] | None = None,
+    sensors: Sensors | None = None,
 ) -> Windows:
     """Gather experiments, each in one window."""
-    made = gathered(equation, list(experiments), periods)
+    made = gathered(equation, list(experiments), periods, sensors)
     return replace(made, experiments=experiments.names, owners=tuple(range(len(experiments))))
 
 
 def gathered(
-    equation: Equation, windows: Sequence[Snapshots], periods: Sequence[float | None] | None = None
+    equation: Equation,
+    windows: Sequence[Snapshots],
+    periods: Sequence[float | None] | None = None,
+    sensors: Sensors | None = None,
 ) -> Windows:
     """Gather windows of one experiment; one pass over the data tells sizes, means and the region."""
     state = equation.system.state
@@ -259,6 +269,7 @@ def gathered(
         tuple(periods) if periods is not None else (None,) * len(equation.coordinates),
         ("",),
         (0,) * len(windows),
+        sensors=sensors or None,
     )
 
 

@@ -1,0 +1,75 @@
+"""An unknown function as it was learned: a curve with a band."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from hiddenphysics.equation import UnknownFunction
+
+if TYPE_CHECKING:
+    from hiddenphysics.result.self_showing import Figure
+
+NEEDED = 3.0
+"""Log evidence from which on a constant, or a line, does not do: twenty to one."""
+
+PLACES = 200
+"""Values of the argument at which a curve is drawn."""
+
+
+@dataclass(frozen=True)
+class FunctionEstimate:
+    """`D(x)`, `c(t)` or `f(u)` with its uncertainty.
+
+    Attributes
+    ----------
+    function
+        What was sought, and over which range of its argument.
+    mean, covariance
+        (n,) and (n, n) of its coefficients.
+    worth
+        By how much the log evidence would fall were it a constant, or of a field a line.
+    """
+
+    function: UnknownFunction
+    mean: np.ndarray
+    covariance: np.ndarray
+    worth: float
+
+    def mean_and_std(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return mean and standard deviation (N,) at values (N,) of the argument, within the range of the data."""
+        basis = self.function.basis(np.atleast_1d(np.asarray(values, float)))
+        variances = np.einsum("ni,ij,nj->n", basis, self.covariance, basis)
+        return basis @ self.mean, np.sqrt(np.maximum(variances, 0.0))
+
+    def __str__(self) -> str:
+        one, simple = self.function, "a constant" if self.function.flat == 1 else "a straight line"
+        places = (one.low, one.high)
+        ends = zip(places, *self.mean_and_std(places), strict=True)
+        told = " and ".join(
+            f"{value:.3g} ± {std:.1g} at {one.argument} = {at:.3g}" for at, value, std in ends
+        )
+        if self.worth > NEEDED:
+            return f"{told}; {simple} would lose {self.worth:.1f} of log evidence"
+        return f"{told}; {simple} would do ({self.worth:+.1f} of log evidence)"
+
+    def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
+        """Draw the curve with its 95 % band; write it to `path` if one is given."""
+        from hiddenphysics.result.pictures import BLUE, load_figure_class, write_figure
+
+        one = self.function
+        values = np.linspace(one.low, one.high, PLACES)
+        mean, std = self.mean_and_std(values)
+        figure: Figure = load_figure_class().Figure(figsize=(5.0, 3.4), layout="constrained")
+        axes = figure.add_subplot()
+        axes.fill_between(values, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0)
+        axes.plot(values, mean, color=BLUE)
+        axes.set_xlabel(one.argument)
+        axes.set_ylabel(one.call)
+        if path is not None:
+            write_figure(figure, Path(path), overwrite=overwrite)
+        return figure

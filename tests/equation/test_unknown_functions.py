@@ -1,0 +1,75 @@
+"""Unknown functions in the text: what they stand for, how they print, what is refused."""
+
+import copy
+
+import numpy as np
+import pytest
+import sympy
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.errors import EquationError
+
+TEXT = "u_t = d(D(x)*u_x, x) + f(u)"
+RANGES = {"x": (-2.0, 4.0), "u": (-1.0, 1.5)}
+
+
+@pytest.fixture(scope="module")
+def equation():
+    return Equation.parse(TEXT, fields=("u",), coordinates=("x",), ranges=RANGES)
+
+
+def test_coefficients_are_parameters_and_are_not_shown(equation):
+    assert [one.call for one in equation.functions] == ["D(x)", "f(u)"]
+    assert set(equation.parameters) == {c for one in equation.functions for c in one.coefficients}
+    assert equation.numbers == ()
+    assert equation.render({}) == "u_t = d(D(x) u_x, x) + f(u)"
+
+
+def test_the_expression_is_the_basis_times_the_coefficients(equation):
+    """By SymPy at numbers, against `basis` at the same: both for D(x), with its derivative, and for f(u)."""
+    rng = np.random.default_rng(0)
+    numbers = dict(zip(equation.parameters, rng.standard_normal(len(equation.parameters)), strict=True))
+    D, f = equation.functions
+    x, u, u_x, u_xx, h = 0.7, 0.4, -0.3, 1.1, 1e-5
+
+    def value(one, at):
+        return float((one.basis(np.array([at])) @ [numbers[c] for c in one.coefficients])[0])
+
+    slope = (value(D, x + h) - value(D, x - h)) / (2 * h)
+    expected = -(value(D, x) * u_xx + slope * u_x + value(f, u))
+    field, axis = equation.field("u"), equation.coordinate("x")
+    told = equation.evolution["u"].subs({equation.parameter(p): v for p, v in numbers.items()})
+    told = told.subs(field.diff(axis, 2), u_xx).subs(field.diff(axis), u_x).subs(field, u).subs(axis, x)
+    assert float(sympy.N(told)) == pytest.approx(expected, rel=1e-7)
+
+
+def test_the_simplest_has_constants_and_lines(equation):
+    assert equation.simplest.parameters == ("D_0", "f_0", "f_1")
+    plain = Equation.parse("u_t = a*u_xx")
+    assert plain.simplest is plain
+
+
+def test_it_can_be_copied_and_compared(equation):
+    assert copy.deepcopy(equation) == equation
+    assert Equation.parse(TEXT, fields=("u",), coordinates=("x",)) != equation
+
+
+def test_a_known_order_of_arguments_stays_a_fractional_derivative():
+    assert Equation.parse("u_t = D(u, x, 1.5)").functions == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("u_t = f(w)*u_xx", "f is a function of w, which is no field and no coordinate here"),
+        ("u_t = u_xx + f(u, x)", "has one argument, a coordinate, t or a field"),
+        ("u_t = u_xx + f(u + 1)", "by its bare name"),
+        ("u_t = f(x)*u_xx + f(u)", "f is a function of x elsewhere"),
+        ("u_t = f(x)*u_xx + f_3*u", "f_3 names a coefficient of f"),
+        ("u_t = d(D(x)*u_x, x); D > 0", "bounds are for numbers alone"),
+        ("i*h_t = h_xx + f(h)", "a function of a complex field"),
+    ],
+)
+def test_what_has_no_meaning_is_refused(text, sentence):
+    with pytest.raises(EquationError, match=sentence):
+        Equation.parse(text)
