@@ -10,12 +10,13 @@ from hiddenphysics.priors.kernel import (
 )
 from hiddenphysics.priors.matern import Matern
 from hiddenphysics.priors.periodic import Periodic
-from hiddenphysics.priors.prior import NOISE, Prior, Process, Unknowns, shape_name, variance_name
+from hiddenphysics.priors.prior import FINE, NOISE, Prior, Process, Unknowns, shape_name, variance_name
 from hiddenphysics.priors.rational_quadratic import RationalQuadratic
 from hiddenphysics.priors.sech import Sech
 from hiddenphysics.priors.squared_exponential import SquaredExponential
 
 __all__ = [
+    "FINE",
     "KERNELS",
     "NOISE",
     "Kernel",

@@ -285,7 +285,7 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
     A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
     its signs turned around, or no motion at all, are better starts then.
     """
-    task, z = _cold(start), start.z.reshape(len(start.z), -1)
+    task, z = _cold(start), start.z
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
     points = list({tuple(np.clip(one, *task.bounds.T)): None for one in tried})
 
@@ -298,7 +298,7 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
 
 def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
     """Run rounds, in a new box whenever the prior has left what the old one carries."""
-    at = Point(start.z.reshape(len(start.z), -1), parameters, start.theta)
+    at = Point(start.z, parameters, start.theta)
     task, count = _cold(start), 0
     dt = task.longest_step
     for boxes in range(1, MOST_BOXES + 1):
@@ -320,7 +320,7 @@ def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
         return rebox(task, last.point)
     if task.resolves(last):
         return None
-    domain = task.domain.finer(FINER_GRID)
+    domain = task.domain.finer(FINER_GRID, task.windows)
     fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
     return replace(fresh, slope=task.slope), last.point
 
@@ -331,10 +331,11 @@ def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
     outside = max(old.program.outside, default=0)
-    new = domain_of(task.windows, prior, old.envelopes, task.lengths(at), noise, old.room, outside)
+    lengths, relative = task.lengths(at), task.relative(at)
+    new = domain_of(task.windows, prior, old.envelopes, lengths, noise, old.room, outside, relative)
     if new.features == old.features and new.quietest == old.quietest:
         return None
-    z = carry_over(task.windows, prior, at.theta, at.z, old, new)
+    z = carry_over(task.windows, prior, at.theta, at.z, at.parameters, old, new)
     fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale)
     return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 

@@ -24,8 +24,9 @@ from hiddenphysics.gaussian import (
 )
 from hiddenphysics.learning import Progress, Tuned, tune
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
-from hiddenphysics.models.flow.domain import QUIETEST, Domain
+from hiddenphysics.models.flow.domain import QUIETEST, Domain, finer
 from hiddenphysics.models.flow.path import MOST_GROWTH, Path
+from hiddenphysics.models.flow.processes import levels_of, relative_sizes, sizes_of
 from hiddenphysics.models.flow.smoothed import bounds_of
 from hiddenphysics.models.flow.sweep import Sweep, sweep
 from hiddenphysics.models.flow.windows import Windows
@@ -76,6 +77,10 @@ NEGLIGIBLE = 1e-5
 
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with; in a plane two in every gap are enough."""
+
+PLANE_STEPS, PLANE_GAIN = 12, 1e-2
+"""Evaluations in a round that tune the prior of a plane, and a gain of log evidence that is worth another: with
+thousands of features each takes half a second, and the next round goes on."""
 
 MANY_GAPS = 20
 """Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
@@ -135,7 +140,12 @@ def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half
 
     Directions that the data do not see stay where they are: a proximal term of the parameters' natural sizes.
     """
-    tuned = tune(linear, at.theta, bounds)
+    in_a_plane = len(linear.prior.coordinates) > 1
+    tuned = (
+        tune(linear, at.theta, bounds, PLANE_STEPS, PLANE_GAIN)
+        if in_a_plane
+        else tune(linear, at.theta, bounds)
+    )
     information = tuned.at.information
     towards = information @ tuned.at.estimate - half_log_slope
     step = jnp.linalg.solve(information + jnp.diag(1.0 / scale**2), towards)
@@ -283,10 +293,8 @@ class FlowTask:
 
     @cached_property
     def level(self) -> np.ndarray:
-        """(F,) square of every measured field's mean: the variance of an unknown constant; 0 for the others."""
-        level = np.zeros(len(self.prior.latents))
-        level[list(self.windows.measured)] = self.windows.means**2
-        return level
+        """Variances of unknown constants; see `levels_of`."""
+        return levels_of(self.prior, self.windows)
 
     @cached_property
     def prior_bounds(self) -> np.ndarray:
@@ -341,8 +349,8 @@ class FlowTask:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Sizes of the fields that the prior's processes are of: those of the state, and what comes into them."""
-        return np.resize(self.windows.sizes, len(self.prior.latents))
+        """(L,) sizes of what the prior's latents are of: fields of the state, and what comes into them."""
+        return sizes_of(self.prior, self.windows)
 
     def carries(self, last: Round) -> bool:
         """Whether the box carries the prior that a round has reached, and its grid the motion.
@@ -359,11 +367,12 @@ class FlowTask:
         """
         error = last.tail * np.sqrt(self.count)
         fine = error < TAIL * self.tolerance(last.at, last.misfit, cold=False)
-        return bool(fine or np.prod(self.domain.finer(FINER_GRID).features.grid.shape) > MOST_POINTS)
+        return bool(fine or np.prod(finer(self.domain.features, FINER_GRID).grid.shape) > MOST_POINTS)
 
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
-        return self.domain.carries(self.lengths(at), self.windows.region.extent, self.noise(at))
+        relative = self.relative(at)
+        return self.domain.carries(self.prior, self.lengths(at), relative, self.windows, self.noise(at))
 
     def noise(self, at: Point) -> float:
         """Smallest variance that a value has at a point, in units of the field's."""
@@ -372,9 +381,12 @@ class FlowTask:
     def lengths(self, at: Point) -> np.ndarray:
         """Lengths (F, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest."""
         lengths = self.prior.lengths(np.asarray(at.theta))
-        relative = np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.sizes**2
-        says = relative > NEGLIGIBLE
+        says = self.relative(at) > NEGLIGIBLE
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
+
+    def relative(self, at: Point) -> np.ndarray:
+        """(L,) variances of the latents, in units of what they are processes of."""
+        return relative_sizes(self.prior, np.asarray(at.theta), self.windows)
 
     def tolerance(self, at: Point, misfit: float, *, cold: bool) -> float:
         """Error of the steps in time that is accepted, as a norm over all values.
@@ -468,7 +480,7 @@ def run(
         dt = now.dt
         if not now.fine and not now.lost:
             continue
-        if before is not None and not _lower(before, now) and share > SHORTEST:
+        if before is not None and not _lower(before, now, task.slope) and share > SHORTEST:
             share /= 2
             tried = _between(before.at, before.point, share)
             continue
@@ -486,12 +498,15 @@ def _between(one: Point, other: Point, share: float) -> Point:
     return Point(z, one.parameters + share * (other.parameters - one.parameters), other.theta)
 
 
-def _lower(before: Round, now: Round) -> bool:
+def _lower(before: Round, now: Round, slope: np.ndarray) -> bool:
     """Whether a step has lowered the objective by a part of what it promised, up to rounding.
+
+    The slope (P,) of ½ log|K| belongs to it: without that, a correction by more than a deviation would be taken back.
 
     A bent flow can send a state to and fro around its optimum for ever, each time a little beyond it.
     """
     here, there = float(before.solved.merit), float(now.solved.merit_before)
+    there += 2 * float(slope @ (now.at.parameters - before.at.parameters))
     wanted = here - PART * float(before.solved.promised) + ROUNDING * abs(here) + GAINED / 2
     return bool(np.isfinite(there) and there <= wanted)
 

@@ -28,11 +28,13 @@ from hiddenphysics.models.flow.flow_fit import (
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording
 from hiddenphysics.models.flow.path import wave_count
+from hiddenphysics.models.flow.processes import has_outside, with_outside
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
 from hiddenphysics.models.model import Fit
-from hiddenphysics.priors import Kernel, Prior, SquaredExponential
+from hiddenphysics.priors import Kernel, Prior
 from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.spectral import groups_of, process_count
 
 MANY_STOPS = 20
 """Snapshots from which on they are a recording; fewer are smoothed one by one."""
@@ -45,9 +47,9 @@ found more than 1.3 times too small."""
 FIRST_POINTS = 1024
 """Points of a window's first snapshot that its first state is smoothed from."""
 
-OUTSIDE, OUTSIDE_SIZE, OUTSIDE_WAVES = ".outside", 0.1, 8
-"""Name, first size relative to the field's, and waves along the box of what comes in from outside at every stop. It is
-smoothed on its way to the data: more waves do not reach them."""
+OUTSIDE_WAVES = 8
+"""Waves along the box of what comes in from outside at every stop. It is smoothed on its way to the data: more waves do
+not reach them."""
 
 MOST_COLUMNS, MOST_LINEAR = 400, 1200
 """Columns of what comes into a window, and where the motion is linear and costs no transforms."""
@@ -116,7 +118,7 @@ class Outset:
     @property
     def outside(self) -> int:
         """Waves of what comes in from outside at every stop, 0 where the fields repeat along every side."""
-        return 0 if len(self.prior.latents) == len(self.windows.state) else OUTSIDE_WAVES
+        return OUTSIDE_WAVES if has_outside(self.prior) else 0
 
     @property
     def longest(self) -> int:
@@ -212,7 +214,7 @@ def outset_of(
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
     if any(period is None for period in windows.periods):
-        prior, theta = _with_outside(prior, theta)
+        prior, theta = with_outside(prior, theta)
     whole = replace(gathered(equation, [snapshots], periods), sizes=windows.sizes)
     say("guessing the parameters")
     weak = _weak(equation, snapshots, grid, periods)
@@ -246,17 +248,6 @@ def _apart(windows: Windows, noise: float) -> int:
     return apart
 
 
-def _with_outside(prior: Prior, theta: np.ndarray) -> tuple[Prior, np.ndarray]:
-    """Return the prior with a further process for what comes into each field: a tenth of its size, to begin with."""
-    latents = tuple((f"{name}{OUTSIDE}", SquaredExponential()) for name, _ in prior.latents)
-    numbers = []
-    lengths = np.log(prior.lengths(theta))
-    for variance, length in zip(theta[prior.is_variance], lengths, strict=True):
-        numbers += [variance + np.log(OUTSIDE_SIZE**2), *length]
-    joined = Prior((*prior.latents, *latents), prior.coordinates)
-    return joined, np.concatenate([theta[:-1], numbers, theta[-1:]])
-
-
 def _weak(
     equation: Equation,
     snapshots: Snapshots,
@@ -276,7 +267,7 @@ def _weak(
 def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.ndarray) -> FlowTask:
     flat = Envelope.flat(len(windows.windows), len(windows.equation.coordinates))
     noise = windows.quiet + float(np.exp(theta[-1]))
-    envelopes = [flat] * len(windows.state)
+    envelopes = [flat] * process_count(groups_of(windows.equation))
     lengths = outset.prior.lengths(theta)
     domain = domain_of(windows, outset.prior, envelopes, lengths, noise, outside=outset.outside)
     return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
@@ -291,7 +282,7 @@ def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarra
     for row, field in enumerate(windows.measured):
         smoothed = replace(outset.smoothed[row], envelope=flat)
         every[:, field] = states(begins, row, smoothed, domain.features)[:, 0]
-    return domain.with_nothing_outside(every.reshape(len(first), -1), windows.times.shape[1])
+    return domain.begun(every, outset.vector(outset.guess.estimate), windows.times.shape[1])
 
 
 def _entered(outset: Outset, longest: int, say: Progress) -> Searched:
