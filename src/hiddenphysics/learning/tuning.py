@@ -47,9 +47,13 @@ class _Search(NamedTuple):
 
 
 @together
-@partial(jax.jit, static_argnames="most")
-def tune(objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS) -> Tuned:
+@partial(jax.jit, static_argnames=("most", "enough"))
+def tune(
+    objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS, enough: float = GAIN
+) -> Tuned:
     """Minimise from a start (H,) within bounds (H, 2): damped Fisher scoring, held at bounds that a step would cross.
+
+    It ends after `most` evaluations, or where a step promises less than `enough` of log likelihood.
 
     A pure function: it can be mapped over many likelihoods, each of which ends by itself.
     """
@@ -68,7 +72,7 @@ def tune(objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = M
         damping = jnp.where(better, jnp.maximum(now.damping / 10, LEAST_DAMPING), 10 * now.damping)
         damping = jnp.where(begins, now.damping, damping)
         step, gain = _step(best, low, high, damping)
-        going = (gain >= GAIN) & (damping <= MOST_DAMPING)
+        going = (gain >= enough) & (damping <= MOST_DAMPING)
         return _Search(best, jnp.clip(best.theta + step, low, high), damping, now.spent + 1, going)
 
     nothing = jax.tree.map(lambda part: jnp.zeros(part.shape, part.dtype), jax.eval_shape(scored, first))

@@ -11,6 +11,7 @@ from hiddenphysics.priors.kernel import (
 from hiddenphysics.priors.matern import Matern
 from hiddenphysics.priors.periodic import Periodic
 from hiddenphysics.priors.prior import (
+    FINE,
     NOISE,
     Group,
     Prior,
@@ -24,6 +25,7 @@ from hiddenphysics.priors.sech import Sech
 from hiddenphysics.priors.squared_exponential import SquaredExponential
 
 __all__ = [
+    "FINE",
     "KERNELS",
     "NOISE",
     "Group",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +16,9 @@ from hiddenphysics.priors.kernel import Kernel
 from hiddenphysics.together import together
 
 NOISE = "noise.variance"
+
+FINE = ".fine"
+"""How the name of a latent's second scale ends."""
 
 LARGEST_REACH = 40.0
 """Largest ωℓ that is followed: rough priors are cut off there."""
@@ -97,16 +100,28 @@ class Prior:
     Attributes
     ----------
     latents
-        (field, kernel) of each.
+        (field, kernel) of each; one whose name ends with `FINE` is a second scale of the latent without that ending.
     coordinates
         Names of the D coordinates.
+    potentials
+        Names of latents whose waves are those of a gradient's size: the density of a potential times |ω|², with the
+        same variance, as velocities without sources have that of a stream function.
+    means
+        Number of further constants that are no part of any latent.
     groups
         What columns beside the latents share a learned size: errors of sensors, coefficients of unknown functions.
     """
 
     latents: tuple[tuple[str, Kernel], ...]
     coordinates: tuple[str, ...]
+    potentials: tuple[str, ...] = ()
+    means: int = 0
     groups: tuple[Group, ...] = ()
+
+    @cached_property
+    def blocks(self) -> tuple[str, ...]:
+        """Names of the latents, scales of one taken together, in order."""
+        return tuple(name for name, _ in self.latents if not name.endswith(FINE))
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -205,7 +220,13 @@ class Prior:
 
     def reach(self, nothing: float) -> float:
         """ωℓ beyond which no kernel's spectrum, relative to its largest value, is more than `nothing`."""
-        return max(_reach(kernel, nothing) for _, kernel in self.latents)
+        return max(self.reach_of(name, nothing) for name, _ in self.latents)
+
+    def reach_of(self, latent: str, nothing: float) -> float:
+        """ωℓ beyond which one latent's spectrum is no more than that; a potential's, times ω²ℓ², reaches further."""
+        kernel = dict(self.latents)[latent]
+        reach = _reach(kernel, nothing)
+        return _reach(kernel, nothing / (1 + reach**2 / 2)) if latent in self.potentials else reach
 
     @together
     @partial(jax.jit, static_argnums=0)
@@ -214,20 +235,26 @@ class Prior:
         theta: Float[jax.Array, " H"],
         omega: Float[jax.Array, "K D"],
         measure: Float[jax.Array, " K"],
-        level: Float[jax.Array, " F"],
+        level: Float[jax.Array, " C"],
     ) -> Float[jax.Array, " FK"]:
-        """Prior variance of every feature of every latent.
+        """Prior variance of every feature of every block, then those of the further means.
 
-        `level` (F,) is the variance of an unknown constant that each field has besides: a mean costs nothing.
+        `level` (blocks + means,) is the variance of an unknown constant that each field has besides: a mean costs
+        nothing.
         """
         values = dict(zip(self.names, jnp.exp(theta), strict=True))
-        parts = []
-        for row, process in enumerate(self.processes(values).values()):
+        parts: dict[str, jax.Array] = {}
+        for latent, process in self.processes(values).items():
             density = process.variance * measure
             for d, shape in enumerate(process.shapes):
                 density = density * process.kernel.spectral_density(omega[:, d], shape)
-            parts.append(density.at[0].add(level[row]))
-        return jnp.concatenate(parts)
+            if latent in self.potentials:
+                curvature = sum(1.0 / jnp.square(shape["length"]) for shape in process.shapes)
+                density = density * jnp.sum(jnp.square(omega), axis=1) / curvature
+            block = latent.removesuffix(FINE)
+            parts[block] = density if block not in parts else parts[block] + density
+        raised = [part.at[0].add(level[row]) for row, part in enumerate(parts.values())]
+        return jnp.concatenate([*raised, level[len(raised) :]])
 
     @partial(jax.jit, static_argnums=0)
     def slopes(
@@ -273,6 +300,7 @@ class Unknowns:
         return np.array([1.0 if name in self.parameters else values[name] for name in self.names])
 
 
+@lru_cache(maxsize=1024)
 def _reach(kernel: Kernel, nothing: float) -> float:
     """Smallest ωℓ on a fine ladder at which the spectrum has fallen so far."""
     scaled = np.linspace(0.0, LARGEST_REACH, 401)

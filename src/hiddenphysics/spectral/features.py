@@ -83,7 +83,7 @@ class Features:
     def to_modes(self, z: Float[jax.Array, "F K"], gauge: Gauge) -> Modes:
         """Fourier modes of g(x) z(s(x)), for feature amplitudes z."""
         if gauge.places is None:
-            return self.grid.to_modes(gauge.envelope * self.grid.to_fields(self._modes(z)))
+            return self.grid.to_modes(gauge.envelope * self.grid.to_fields(self.modes_of(z)))
         fields = jax.vmap(lambda places, one: self._values(places) @ one)(gauge.places, z)
         return self.grid.to_modes(gauge.envelope * fields)
 
@@ -93,7 +93,8 @@ class Features:
         phase = (2 * np.pi / (high - low)) * jnp.multiply.outer(places - low, self.indices[:, 0])
         return _side_by_side(phase, jnp)
 
-    def _modes(self, z: Float[jax.Array, "F K"]) -> Modes:
+    def modes_of(self, z: Float[jax.Array, "F K"]) -> Modes:
+        """Fourier modes of the latents themselves, for feature amplitudes z."""
         half = len(self.indices)
         amplitude = 0.5 * (z[:, 1 : half + 1] - 1j * z[:, half + 1 :])
         modes = jnp.zeros((z.shape[0], *self.grid.modes_shape), complex)
@@ -107,6 +108,12 @@ class Features:
             mirror = tuple((-self.indices[flat] % shape).T)
             modes = modes.at[(slice(None), *mirror)].add(jnp.conj(amplitude[:, np.flatnonzero(flat)]))
         return modes
+
+    def amplitudes(self, modes: np.ndarray) -> np.ndarray:
+        """Feature amplitudes (…, K) of modes (…, *modes), those of other waves left out: the inverse of `modes_of`."""
+        own = modes[(..., *(self.indices % np.array(self.grid.shape)).T)]
+        mean = modes[(..., *[0] * self.indices.shape[1])][..., None].real
+        return np.concatenate([mean, 2 * own.real, -2 * own.imag], axis=-1)
 
     def at(self, points: np.ndarray) -> np.ndarray:
         """Values of all features at points (N, D): the matrix (N, 1 + 2M)."""

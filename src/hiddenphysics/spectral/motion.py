@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import sympy
 
 from hiddenphysics.equation import (
@@ -26,6 +27,7 @@ from hiddenphysics.equation import (
 from hiddenphysics.errors import ModelError
 from hiddenphysics.operators import Symbol
 from hiddenphysics.spectral.driving import Driving
+from hiddenphysics.spectral.freedom import basis, groups_of, process_count
 from hiddenphysics.spectral.grid import Box, Fields, Grid, Modes, TracedGrid
 from hiddenphysics.spectral.integrator import KROGSTAD, Integrator, act
 from hiddenphysics.spectral.projection import (
@@ -205,6 +207,17 @@ class Motion:
         """Return the nearest state that satisfies the constraints."""
         through = self.projection(parameters)
         return modes if through is None else act(through.allowed, modes)
+
+    def made_of(self, processes: Modes, means: Any, parameters: Parameters) -> Modes:
+        """Return the state (F, *modes) that processes (R, *modes) without ties and further means make; see `basis`."""
+        groups = groups_of(self.equation)
+        through = self.projection(parameters)
+        if through is None or process_count(groups) == len(self.state):
+            return processes if through is None else act(through.allowed, processes)
+        modes = act(basis(through, groups), processes)
+        nowhere = (0,) * len(self.grid.shape)
+        rows = np.array([row for group in groups for row in group.rows[group.free :]])
+        return modes.at[(rows, *nowhere)].add(means)
 
     def _right(self, modes: Modes, parameters: Parameters, t: Any, through: Projection | None) -> Modes:
         """−N without its linear part, before constraints.

@@ -123,9 +123,7 @@ def test_a_parabola_that_narrows_under_a_closer_look_is_not_believed(monkeypatch
         return Explored(top, variance * np.eye(2), f"last {len(asked)}", f"first {len(asked)}", False, 5)
 
     monkeypatch.setattr(recording_fit, "explore", explore)
-    weak = SimpleNamespace(
-        covariance=np.eye(2), guess=SimpleNamespace(estimate=None), vector=lambda numbers: np.zeros(2)
-    )
+    weak = SimpleNamespace(covariance=np.eye(2), parameters=np.zeros(2))
     last = SimpleNamespace(point=SimpleNamespace(parameters=np.zeros(2)), information=np.eye(2))
     ended, covariance = recording_fit._explored(weak)(Searched("task", last, 3), lambda stage: None)
     np.testing.assert_array_equal(asked[1], 0.5 * np.eye(2))

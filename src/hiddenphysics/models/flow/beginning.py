@@ -12,15 +12,20 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
 from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.domain import Domain, domain_of
+from hiddenphysics.models.flow.processes import joint_prior, relative_sizes, with_outside
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
-from hiddenphysics.spectral import Driving, Features, seen_through, wave_matrix
+from hiddenphysics.spectral import Driving, Features, groups_of, process_count, seen_through, wave_matrix
 
 MOST_SMOOTHED = {1: 400, 2: 400}
 """Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
 points. With as many, smoothing takes a second."""
+
+TIED_OUTSIDE = 5
+"""Waves along the box, where fields are tied together, of what comes in from outside between two snapshots: a pressure
+that the world around exerts on the data, which is harmonic there, and so smooth."""
 
 MORE_ROOM = 2.0
 """How much more padding a box gets when the search in the usual one ends badly."""
@@ -39,7 +44,7 @@ class Beginning:
     domain
         The box.
     z
-        States (W, F, K) at the first stop of each window.
+        States (W, R·K + …) at the first stop of each window, and nothing that comes in from outside.
     guess
         Of the parameters.
     smoothed
@@ -90,19 +95,29 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     whole, windows = windows, windows.thinned(MOST_SMOOTHED[len(windows.equation.coordinates)])
     all_points = windows is whole
     smoothed = []
+    groups = groups_of(windows.equation)
+    tied = process_count(groups) < len(windows.state)
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
-        smoothed.append(
-            smooth(windows, row, KERNELS[len(windows.equation.coordinates)] if given is None else (given,))
-        )
+        offered = KERNELS[len(windows.equation.coordinates)] if given is None else (given,)
+        smoothed.append(smooth(windows, row, offered, even=tied))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = with_groups(*joined(windows, smoothed, kernels), windows)
     envelopes = [
-        smoothed[windows.measured.index(_root(windows, row))].envelope for row in range(len(windows.state))
+        smoothed[windows.measured.index(_root(windows, group.rows[0]))].envelope
+        for group in groups
+        for _ in range(group.free)
     ]
     whole = windows if all_points else replace(whole, sizes=windows.sizes, quiet=windows.quiet)
     noise = windows.quiet + float(np.exp(theta[-1]))
-    domain = domain_of(whole, prior, envelopes, prior.lengths(theta), noise)
+    outside = 0
+    if tied and any(period is None for period in windows.periods):
+        prior, theta = with_outside(prior, theta)
+        outside = TIED_OUTSIDE
+    relative = relative_sizes(prior, theta, windows)
+    domain = domain_of(
+        whole, prior, envelopes, prior.lengths(theta), noise, outside=outside, relative=relative
+    )
     return _begun(domain, whole, windows, prior, theta, smoothed)
 
 
@@ -117,7 +132,9 @@ def _begun(
     """Return the start in a box: states of the smoothed snapshots, and the parameters that these suggest."""
     every = states_of(thinned, smoothed, domain.features)
     guess = first_guess(windows.equation.simplest, smoothed_states(thinned, domain, every))
-    start = Beginning(windows, thinned, prior, domain, every[:, 0], guess, theta, tuple(smoothed))
+    first = vector_of(windows.equation, guess.estimate, 0.0)
+    z = domain.begun(every[:, 0], first, windows.times.shape[1])
+    start = Beginning(windows, thinned, prior, domain, z, guess, theta, tuple(smoothed))
     return replace(start, theta=with_first_sizes(prior, theta, windows, start.scale))
 
 
@@ -130,7 +147,7 @@ def smoothed_states(windows: Windows, domain: Domain, states: np.ndarray) -> Sou
     window, stop = np.nonzero(np.diff(windows.times, axis=1))
     grid = features.grid
     own = np.stack([axis.ravel() for axis in grid.points()], axis=1)
-    bases = [envelope.basis(features, own) for envelope in domain.envelopes]
+    bases = [envelope.basis(features, own) for envelope in domain.field_envelopes]
     most = round(MOST_POINTS ** (1.0 / len(features.grid.shape)))
     sides = [
         np.linspace(a, b, min(n, most))
@@ -200,6 +217,8 @@ def widened(start: Beginning) -> Beginning | None:
             start.prior.lengths(start.theta),
             noise,
             MORE_ROOM * old.room,
+            max(old.program.outside, default=0),
+            relative_sizes(start.prior, start.theta, start.windows),
         )
     except ModelError:
         return None
@@ -250,13 +269,10 @@ def joined(
 ) -> tuple[Prior, np.ndarray]:
     """Put the fields' priors together; a time derivative takes its field's, with its own size."""
     by_field = dict(zip(windows.measured, smoothed, strict=True))
-    numbers: list[np.ndarray] = []
-    latents: list[tuple[str, Kernel]] = []
+    each = {}
     for row, name in enumerate(windows.state):
         one = by_field[row if row in by_field else _root(windows, row)]
-        latents.append((name, kernels.get(name, one.kernel)))
-        numbers.append(
-            one.theta[:-1] + np.append(2 * np.log(windows.sizes[row]), np.zeros(one.theta.size - 2))
-        )
+        vector = one.theta[:-1] + np.append(2 * np.log(windows.sizes[row]), np.zeros(one.theta.size - 2))
+        each[row] = (kernels.get(name, one.kernel), vector)
     noise = np.log(np.mean([np.exp(one.theta[-1]) for one in smoothed]))
-    return Prior(tuple(latents), windows.equation.coordinates), np.append(np.concatenate(numbers), noise)
+    return joint_prior(windows, each, float(noise))

@@ -13,14 +13,16 @@ from functools import cached_property, partial
 import numpy as np
 from scipy.fft import next_fast_len
 
+from hiddenphysics.equation import parameter
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import posterior, reduce
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.path import Latent, Program
+from hiddenphysics.models.flow.processes import OUTSIDE, is_fine, levels_of
 from hiddenphysics.models.flow.rungs import WAVES_PER_OCTAVE, rising, rung
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.priors import Prior
-from hiddenphysics.spectral import Driving, Features, Gauge, Grid
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid, basis, projection
 
 ROOM = {1: 1.5, 2: 1.25}
 """Lengths may move by this factor up and down before the box is chosen anew, on a line and in a plane."""
@@ -32,9 +34,10 @@ in a plane, where every length of padding costs a row of waves."""
 QUIETEST = {1: 1e-12, 2: 1e-8}
 """Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
 
-FINER = {1: 1.1, 2: 1.0}
-"""How many more waves the motion has than the latent: steepening makes shorter ones. In a plane the corners of the grid
-are free already."""
+FINER = {1: 1.1, 2: 1.25}
+"""How many more waves the motion has than the latent: steepening makes shorter ones. In a plane, where the latent has
+no more waves than the noise lets be seen, the grid's shortest ones are the motion's alone, and tell whether it is fine
+enough."""
 
 MOST_FEATURES = 6000
 """Features of one field beyond which the linearised motion no longer fits into memory and patience."""
@@ -43,9 +46,9 @@ SHARE = 1e-4
 """Features on a line are left out when their prior variance is below this part of the noise's."""
 
 OMITTED, UNSEEN = 1e-3, 0.1
-"""What all features that are left out in a plane have together, in parts of the noise's variance: no more than this, nor
-than this part of what the values can tell of that variance. The density of a squared exponential at |ωℓ| = r, relative
-to its largest, is what it holds beyond r."""
+"""What all features that are left out in a plane have together, in parts of the noise's variance: no more than this,
+nor than this part of what the values can tell of that variance. The density of a squared exponential at |ωℓ| = r,
+relative to its largest, is what it holds beyond r."""
 
 ALONE = 100
 """Values of a snapshot from which on they tell more of a wave than one value would: the noise counts that much less."""
@@ -161,7 +164,7 @@ class Domain:
     features
         The latent's waves on the box.
     envelopes
-        Where each of the F fields is large.
+        Where each of the R processes is large.
     gauge
         How amplitudes make fields on the grid, with a leading axis W.
     shortest, longest
@@ -209,26 +212,67 @@ class Domain:
             places = np.broadcast_to(places, (len(z), *places.shape))
         return Latent(np.asarray(z), self.gauge, self.ends, padding, places, self.driving)
 
-    def with_nothing_outside(self, z: np.ndarray, stops: int) -> np.ndarray:
-        """Return amplitudes (W, F·K) of the state with zeros behind them for what comes in at every stop."""
-        return np.pad(z, ((0, 0), (0, rung(stops) * self.program.kicks)))
-
     def columns(self, stops: int) -> np.ndarray | None:
         """Which feature, counted through the processes of the state and of what comes in, every column is.
 
         None where nothing comes in: then they are the features of the state in order.
         """
-        outside = self.program.outside
-        if not outside:
-            return None
-        count, fields = self.features.count, len(self.program.state)
-        inside = Features(self.features.grid, outside).indices
-        half = len(self.features.indices)
-        where = {tuple(index): n for n, index in enumerate(self.features.indices)}
-        own = np.array([where[tuple(index)] for index in inside])
-        some = np.concatenate([[0], 1 + own, 1 + half + own])
-        kicks = np.concatenate([(fields + f) * count + some for f in range(fields)])
-        return np.concatenate([np.arange(fields * count), np.tile(kicks, rung(stops))])
+        program, count = self.program, self.features.count
+        blocks = len(program.groups) * (2 if program.outside else 1)
+        of = [g for g, group in enumerate(program.groups) for _ in range(group.free)]
+        every = [block * count + np.arange(count) for block in of]
+        every.append(blocks * count + np.arange(program.means))
+        if program.outside:
+            inside = Features(self.features.grid, program.outside).indices
+            half = len(self.features.indices)
+            where = {tuple(index): n for n, index in enumerate(self.features.indices)}
+            own = np.array([where[tuple(index)] for index in inside])
+            some = np.concatenate([[0], 1 + own, 1 + half + own])
+            at = {row: g for g, group in enumerate(program.groups) for row in group.rows}
+            kicks = [(len(program.groups) + at[row]) * count + some for row in range(len(program.state))]
+            every += kicks * rung(stops)
+        columns = np.concatenate(every)
+        return None if np.array_equal(columns, np.arange(len(columns))) else columns
+
+    # ---- amplitudes of processes, and of fields --------------------
+
+    @property
+    def field_envelopes(self) -> tuple[Envelope, ...]:
+        """Where each of the F fields of the state is large."""
+        first = np.cumsum([0, *(group.free for group in self.program.groups)])
+        at = {row: g for g, group in enumerate(self.program.groups) for row in group.rows}
+        return tuple(self.envelopes[first[at[row]]] for row in range(len(self.program.state)))
+
+    def begun(self, fields: np.ndarray, parameters: np.ndarray, stops: int) -> np.ndarray:
+        """Return amplitudes of the processes that make fields' amplitudes (W, F, K), and nothing from outside."""
+        z = fields.reshape(len(fields), -1)
+        if self.program.means:
+            modes = np.stack([np.asarray(self.features.modes_of(one)) for one in fields])
+            made = np.einsum("fr...,wf...->wr...", np.conj(self._basis(parameters)), modes)
+            z = self.features.amplitudes(made).reshape(len(fields), -1)
+            rows = [row for group in self.program.groups for row in group.rows[group.free :]]
+            z = np.concatenate([z, fields[:, rows, 0]], axis=1)
+        return np.pad(z, ((0, 0), (0, rung(stops) * self.program.kicks)))
+
+    def field_amplitudes(self, z: np.ndarray, parameters: np.ndarray) -> np.ndarray:
+        """Return the fields' amplitudes (W, F, K) of states (W, …): the inverse of `begun`."""
+        program, count = self.program, self.features.count
+        processes = z[:, : program.processes * count].reshape(len(z), program.processes, count)
+        if not program.means:
+            return processes
+        modes = np.stack([np.asarray(self.features.modes_of(one)) for one in processes])
+        fields = self.features.amplitudes(np.einsum("fr...,wr...->wf...", self._basis(parameters), modes))
+        rows = [row for group in program.groups for row in group.rows[group.free :]]
+        fields[:, rows, 0] = z[:, program.features - program.means : program.features]
+        return fields
+
+    def _basis(self, parameters: np.ndarray) -> np.ndarray:
+        """(F, R, *modes) how processes make fields; see `basis`."""
+        equation, grid = self.program.equation, self.features.grid
+        numbers = {parameter(p): v for p, v in zip(equation.parameters, parameters, strict=True)}
+        constraints = equation.system.constraints
+        through = projection(constraints, grid.wavenumbers, numbers, grid.modes_shape, np)
+        return np.asarray(basis(through, self.program.groups, np)) * grid.kept
 
     def finer(self, factor: float) -> Domain:
         """Return the same latent with a motion on a grid that many times finer."""
@@ -237,15 +281,24 @@ class Domain:
         program = Program.of(self.program.equation, features, self.program.outside)
         return replace(self, program=program, features=features, gauge=gauge)
 
-    def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
-        """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
+    def carries(
+        self, prior: Prior, lengths: np.ndarray, relative: np.ndarray, windows: Windows, noise: float
+    ) -> bool:
+        """Whether lengths (L, D) lie clear of the ends of the range, and the noise above its end.
 
-        Lengths that have come to the data's extent (D,) need no larger box: none may be longer.
+        Lengths that have come to the data's extent (D,) need no larger box: none may be longer. In a plane lengths may
+        be short where there is little of them, `relative` (L,): what counts are the waves that the noise lets be seen.
         """
+        extent = windows.region.extent
         dimensions = len(extent)
         near = 0.05 * np.log(ROOM[dimensions])
         below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * extent)
-        clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
+        if dimensions == 1:
+            clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
+        else:
+            needed = highest_waves(prior, lengths, relative, _least(noise, windows, dimensions)[1])
+            carried = 2 * np.pi * np.array(self.features.waves) / np.array(self.features.grid.lengths)
+            clear = np.all(needed < carried) and np.all(below)
         return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= QUIETEST[dimensions]))
 
 
@@ -257,10 +310,12 @@ def domain_of(
     noise: float,
     room: float = 1.0,
     outside: int = 0,
+    relative: np.ndarray | None = None,
 ) -> Domain:
-    """Return a box for a prior with about these lengths (F, D), none beyond the data's extent, and this noise.
+    """Return a box for a prior with about these lengths (L, D), none beyond the data's extent, and this noise.
 
-    With `outside`, something comes in from the padding at every stop, as so many waves along each side.
+    With `outside`, something comes in from the padding at every stop, as so many waves along each side. `relative` (L,)
+    are the latents' variances in units of what they are processes of; 1 by default.
     """
     region = windows.region
     dimensions = len(region.extent)
@@ -271,9 +326,16 @@ def domain_of(
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)
     quietest, nothing = _least(noise, windows, dimensions)
     beyond = FAR[dimensions] if windows.equation.fractional else 0.0
-    features = choose(
-        windows.box_region, shortest, longest, prior.reach(nothing), beyond, room, windows.periods
-    )
+    reach, around, finest = prior.reach(nothing), longest, shortest
+    if dimensions > 1:
+        relative = np.ones(len(held)) if relative is None else relative
+        finest = reach / (play * highest_waves(prior, held, relative, nothing))
+    if is_fine(prior).any():
+        # A stream that fills the data's region needs no padding of its own size: what it does beyond is not seen.
+        own = np.max(held[is_fine(prior)], axis=0) * play
+        around = np.minimum(longest, np.maximum(own, region.extent.min() / PADDING[dimensions]))
+        longest = region.extent
+    features = choose(windows.box_region, finest, around, reach, beyond, room, windows.periods)
     steepest = max(one.steepest(features.grid.box) for one in envelopes)
     features = finer(features, max(steepest, windows.inputs.finer(features.grid) if windows.inputs else 1.0))
     entry = Entry.of(windows) if outside else None
@@ -286,6 +348,19 @@ def domain_of(
     return Domain(
         program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, entry, inputs
     )
+
+
+def highest_waves(prior: Prior, lengths: np.ndarray, relative: np.ndarray, nothing: float) -> np.ndarray:
+    """(D,) wavenumbers beyond which no process of the state has more than `nothing` of its variance left.
+
+    Of lengths (L, D) and variances (L,), in units of what the latents are processes of. What comes from outside has its
+    own few waves.
+    """
+    reaches = [
+        0.0 if name.endswith(OUTSIDE) else prior.reach_of(name, nothing / max(size, nothing))
+        for (name, _), size in zip(prior.latents, relative, strict=True)
+    ]
+    return np.max(np.array(reaches)[:, None] / lengths, axis=0)
 
 
 def _least(noise: float, windows: Windows, dimensions: int) -> tuple[float, float]:
@@ -367,25 +442,32 @@ def finer(features: Features, steepest: float) -> Features:
 
 
 def carry_over(
-    windows: Windows, prior: Prior, theta: np.ndarray, z: np.ndarray, old: Domain, new: Domain
+    windows: Windows,
+    prior: Prior,
+    theta: np.ndarray,
+    z: np.ndarray,
+    parameters: np.ndarray,
+    old: Domain,
+    new: Domain,
 ) -> np.ndarray:
-    """Amplitudes (W, F·K') in the new box of the fields that z (W, F·K) are in the old one, around the data.
+    """Amplitudes (W, …) in the new box of the fields that z (W, …) are in the old one, around the data.
 
     What comes in from outside is forgotten; the next round finds it again.
     """
     points = _points(windows, old, new)
     fields = len(windows.state)
-    amplitudes = z[:, : old.program.features].reshape(len(z), fields, -1)
-    level = np.zeros(len(prior.latents))
+    amplitudes = old.field_amplitudes(z, parameters)
+    level = levels_of(prior, windows) if old.program.means else np.zeros(len(prior.blocks))
     spectrum = np.asarray(prior.spectrum(theta, new.features.omega, new.features.measure, level))
-    spectrum = spectrum.reshape(len(prior.latents), -1)
+    spectrum = spectrum[: len(prior.blocks) * new.features.count].reshape(len(prior.blocks), -1)
+    block = {row: g for g, group in enumerate(new.program.groups) for row in group.rows}
     carried = np.empty((len(z), fields, new.features.count))
     for f, size in enumerate(windows.sizes):
-        y = np.einsum("wnk,wk->wn", old.envelopes[f].basis(old.features, points), amplitudes[:, f])
-        A = new.envelopes[f].basis(new.features, points)
+        y = np.einsum("wnk,wk->wn", old.field_envelopes[f].basis(old.features, points), amplitudes[:, f])
+        A = new.field_envelopes[f].basis(new.features, points)
         data = reduce(A, np.zeros((*y.shape, 0)), y, np.asarray(float(y.size)))
-        carried[:, f] = np.asarray(posterior(data, spectrum[f], np.asarray(EXACT * size**2))[0])
-    return new.with_nothing_outside(carried.reshape(len(z), -1), windows.times.shape[1])
+        carried[:, f] = np.asarray(posterior(data, spectrum[block[f]], np.asarray(EXACT * size**2))[0])
+    return new.begun(carried, parameters, windows.times.shape[1])
 
 
 def _points(windows: Windows, old: Domain, new: Domain) -> np.ndarray:

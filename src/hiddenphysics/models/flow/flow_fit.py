@@ -284,7 +284,7 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
     A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
     its signs turned around, or no motion at all, are better starts then.
     """
-    task, z = _cold(start), start.z.reshape(len(start.z), -1)
+    task, z = _cold(start), start.z
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
     points = list({tuple(np.clip(one, *limits_of(start.windows).T)): None for one in tried})
 
@@ -298,7 +298,7 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
 def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
     """Run rounds, in a new box whenever the prior has left what the old one carries."""
     task, count = _cold(start), 0
-    at = Point(start.z.reshape(len(start.z), -1), task.begun(parameters), start.theta)
+    at = Point(start.z, task.begun(parameters), start.theta)
     dt = task.longest_step
     for boxes in range(1, MOST_BOXES + 1):
         ended = gone_through(task, run(task, at, dt, say, cold=boxes == 1), count)
@@ -330,10 +330,11 @@ def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
     outside = max(old.program.outside, default=0)
-    new = domain_of(task.windows, prior, old.envelopes, task.lengths(at), noise, old.room, outside)
+    lengths, relative = task.lengths(at), task.relative(at)
+    new = domain_of(task.windows, prior, old.envelopes, lengths, noise, old.room, outside, relative)
     if new.features == old.features and new.quietest == old.quietest:
         return None
-    z = carry_over(task.windows, prior, at.theta, at.z, old, new)
+    z = carry_over(task.windows, prior, at.theta, at.z, at.parameters, old, new)
     fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale)
     return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 

@@ -26,8 +26,9 @@ from hiddenphysics.gaussian import (
 from hiddenphysics.learning import Progress, Tuned, keep, tune
 from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_groups
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
-from hiddenphysics.models.flow.domain import QUIETEST, Domain
+from hiddenphysics.models.flow.domain import QUIETEST, Domain, finer
 from hiddenphysics.models.flow.path import MOST_GROWTH, Path
+from hiddenphysics.models.flow.processes import is_outside, levels_of, relative_sizes, sizes_of
 from hiddenphysics.models.flow.smoothed import bounds_of
 from hiddenphysics.models.flow.sweep import Sweep, sweep
 from hiddenphysics.models.flow.windows import Windows
@@ -78,6 +79,10 @@ NEGLIGIBLE = 1e-5
 
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with; in a plane two in every gap are enough."""
+
+PLANE_STEPS, PLANE_GAIN = 12, 1e-2
+"""Evaluations in a round that tune the prior of a plane, and a gain of log evidence that is worth another: with
+thousands of features each takes half a second, and the next round goes on."""
 
 MANY_GAPS = 20
 """Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
@@ -141,7 +146,12 @@ def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half
 
     Directions that the data do not see stay where they are: a proximal term of the parameters' natural sizes.
     """
-    tuned = tune(linear, at.theta, bounds)
+    in_a_plane = len(linear.prior.coordinates) > 1
+    tuned = (
+        tune(linear, at.theta, bounds, PLANE_STEPS, PLANE_GAIN)
+        if in_a_plane
+        else tune(linear, at.theta, bounds)
+    )
     information = tuned.at.information
     towards = information @ tuned.at.estimate - half_log_slope
     step = jnp.linalg.solve(information + jnp.diag(1.0 / scale**2), towards)
@@ -300,10 +310,8 @@ class FlowTask:
 
     @cached_property
     def level(self) -> np.ndarray:
-        """(F,) square of every measured field's mean: the variance of an unknown constant; 0 for the others."""
-        level = np.zeros(len(self.prior.latents))
-        level[list(self.windows.measured)] = self.windows.means**2
-        return level
+        """Variances of unknown constants; see `levels_of`."""
+        return levels_of(self.prior, self.windows)
 
     @cached_property
     def prior_bounds(self) -> np.ndarray:
@@ -372,8 +380,8 @@ class FlowTask:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Sizes of the fields that the prior's processes are of: those of the state, and what comes into them."""
-        return np.resize(self.windows.sizes, len(self.prior.latents))
+        """(L,) sizes of what the prior's latents are of: fields of the state, and what comes into them."""
+        return sizes_of(self.prior, self.windows)
 
     def carries(self, last: Round) -> bool:
         """Whether the box carries the prior that a round has reached, and its grid the motion.
@@ -390,11 +398,12 @@ class FlowTask:
         """
         error = last.tail * np.sqrt(self.count)
         fine = error < TAIL * self.tolerance(last.at, last.misfit, cold=False)
-        return bool(fine or np.prod(self.domain.finer(FINER_GRID).features.grid.shape) > MOST_POINTS)
+        return bool(fine or np.prod(finer(self.domain.features, FINER_GRID).grid.shape) > MOST_POINTS)
 
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""
-        return self.domain.carries(self.lengths(at), self.windows.region.extent, self.noise(at))
+        relative = self.relative(at)
+        return self.domain.carries(self.prior, self.lengths(at), relative, self.windows, self.noise(at))
 
     def evidence(self, last: Round) -> float:
         """Log restricted likelihood of a round, −∞ where it is not a number.
@@ -410,15 +419,17 @@ class FlowTask:
         return self.windows.quiet + float(np.exp(at.theta[-1]))
 
     def lengths(self, at: Point) -> np.ndarray:
-        """Lengths (F, D) of the state; one whose variance has gone to nothing has no say, and takes the shortest.
+        """Lengths (L, D) of the latents; one whose variance has gone to nothing has no say, and takes the shortest.
 
         What comes in from outside is read at places of its own, and has no say in the box.
         """
-        own = len(self.windows.state)
-        lengths = self.prior.lengths(np.asarray(at.theta))[:own]
-        relative = (np.exp(np.asarray(at.theta)[self.prior.is_variance]) / self.sizes**2)[:own]
-        says = relative > NEGLIGIBLE
+        lengths = self.prior.lengths(np.asarray(at.theta))
+        says = (self.relative(at) > NEGLIGIBLE) & ~is_outside(self.prior)
         return np.where(says[:, None], lengths, lengths[says].min(axis=0) if says.any() else lengths)
+
+    def relative(self, at: Point) -> np.ndarray:
+        """(L,) variances of the latents, in units of what they are processes of."""
+        return relative_sizes(self.prior, np.asarray(at.theta), self.windows)
 
     def tolerance(self, at: Point, misfit: float, *, cold: bool) -> float:
         """Error of the steps in time that is accepted, as a norm over all values.
@@ -522,7 +533,7 @@ def run(
         dt = now.dt
         if not now.fine and not now.lost:
             continue
-        if before is not None and not _lower(before, now) and share > SHORTEST:
+        if before is not None and not _lower(before, now, task.slope) and share > SHORTEST:
             share /= 2
             tried = _between(before.at, before.point, share)
             continue
@@ -541,12 +552,15 @@ def _between(one: Point, other: Point, share: float) -> Point:
     return Point(z, one.parameters + share * (other.parameters - one.parameters), other.theta)
 
 
-def _lower(before: Round, now: Round) -> bool:
+def _lower(before: Round, now: Round, slope: np.ndarray) -> bool:
     """Whether a step has lowered the objective by a part of what it promised, up to rounding.
+
+    The slope (P,) of ½ log|K| belongs to it: without that, a correction by more than a deviation would be taken back.
 
     A bent flow can send a state to and fro around its optimum for ever, each time a little beyond it.
     """
     here, there = float(before.solved.merit), float(now.solved.merit_before)
+    there += 2 * float(slope @ (now.at.parameters - before.at.parameters))
     wanted = here - PART * float(before.solved.promised) + ROUNDING * abs(here) + GAINED / 2
     return bool(np.isfinite(there) and there <= wanted)
 

@@ -79,7 +79,7 @@ def check_packed(
         _agree("owners", arrays, "W", lengths)
     if {*arrays.get("owners", np.zeros(1)).tolist()} != {*range(experiments)}:
         raise DataError(f"{PLACE} holds windows of other experiments than the {experiments} that there are.")
-    _fits_the_grid(plain, arrays, lengths["K"])
+    _fits_the_grid(equation, plain, arrays, lengths["K"])
     _agree("ends", arrays, "WD2", lengths | {"2": 2})
     if equation.system.inputs:
         count, axes = len(equation.system.inputs), "ABC"[:sides]
@@ -128,13 +128,16 @@ def _agree(name: str, arrays: Mapping[str, np.ndarray], axes: str, lengths: dict
         raise DataError(f"the array {name} of {PLACE} has the shape {shape}, which does not fit the others.")
 
 
-def _fits_the_grid(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray], amplitudes: int) -> None:
-    """Compare the envelope, (W, F, *shape), with the grid, and the number of amplitudes with the waves on it."""
+def _fits_the_grid(
+    equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray], amplitudes: int
+) -> None:
+    """Compare the envelope, (W, R, *shape), with the grid, and the number of amplitudes with the waves on it."""
     shape, waves = tuple(plain["shape"]), tuple(plain["waves"])
     found = arrays["envelope"].shape if "envelope" in arrays else ()
     if len(found) != len(shape) + 2 or found[2:] != shape or math.prod(found) == 0:
         raise DataError(f"the envelope of {PLACE} has the shape {found}; it ends with {shape!s:.60}.")
     # From here on the grid is known to be as small as an array in the file.
     count = found[1] * Features(Grid(tuple((low, high) for low, high in plain["box"]), shape), waves).count
+    count += len(equation.system.state) - found[1]
     if amplitudes < count or (amplitudes > count and not plain.get("outside")):
         raise DataError(f"{PLACE} holds {amplitudes} amplitudes for {count} waves.")

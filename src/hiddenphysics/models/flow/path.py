@@ -13,7 +13,17 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.rungs import rung
-from hiddenphysics.spectral import MIN_POINTS, Driving, Features, Gauge, Grid, Motion
+from hiddenphysics.spectral import (
+    MIN_POINTS,
+    Driving,
+    Features,
+    Gauge,
+    Grid,
+    Group,
+    Motion,
+    groups_of,
+    process_count,
+)
 from hiddenphysics.together import together
 
 EQUAL = 1e-6
@@ -55,9 +65,24 @@ class Program:
         return cls(equation, features.grid.shape, features.waves, outside)
 
     @property
+    def groups(self) -> tuple[Group, ...]:
+        """Fields that are tied together."""
+        return groups_of(self.equation)
+
+    @property
+    def processes(self) -> int:
+        """Number R of processes that make the state: one for every field, or fewer where fields are tied together."""
+        return process_count(self.groups)
+
+    @property
+    def means(self) -> int:
+        """Means of the state that no process has: ties of derivatives leave them free."""
+        return len(self.state) - self.processes
+
+    @property
     def features(self) -> int:
-        """Features F·K of the state in the latent; what comes from outside stands behind them."""
-        return len(self.state) * wave_count(self.waves)
+        """Features R·K of the state in the latent, and the further means; what comes from outside is behind them."""
+        return self.processes * wave_count(self.waves) + self.means
 
     @property
     def kicks(self) -> int:
@@ -71,7 +96,7 @@ class Program:
 
     @property
     def coarsely(self) -> bool:
-        """Whether derivatives in the state go the coarse way, and the state itself, and those in parameters, the fine one.
+        """Whether derivatives in the state go the coarse way; the state, and those in parameters, go the fine one.
 
         They only turn the direction in which a round looks: where it ends, what is left over is that of the fine way.
         On a line they cost little, and go the fine way too.
@@ -83,12 +108,22 @@ class Program:
         """Whether statements without a time derivative tie the fields of the state together."""
         return bool(self.equation.system.constraints.ties)
 
-    def allowing(self, motion: Motion) -> Callable[[Any, Any], Any]:
-        """Return what takes modes and parameters (P,) to the nearest modes that the constraints allow.
+    def state_of(self, motion: Motion, features: Features, gauge: Gauge) -> Callable[[Any, Any], Any]:
+        """Return what takes the state's amplitudes (R·K + means,) and parameters (P,) to modes (F, *modes)."""
+        names = self.equation.parameters
 
-        The prior of a tied state is so what these leave of independent processes: of a velocity its part without
-        sources, and the mean.
-        """
+        def made(z: Any, parameters: Any) -> Any:
+            split = self.features - self.means
+            processes = features.to_modes(z[:split].reshape(self.processes, -1), gauge)
+            if not self.tied:
+                return processes
+            numbers = dict(zip(names, parameters, strict=True))
+            return motion.made_of(processes, z[split : self.features], numbers)
+
+        return made
+
+    def allowing(self, motion: Motion) -> Callable[[Any, Any], Any]:
+        """Return what takes modes and parameters (P,) to the nearest modes that the constraints allow."""
         if not self.tied:
             return lambda modes, parameters: modes
         names = self.equation.parameters
@@ -280,8 +315,7 @@ def along(
     names = program.equation.parameters
     allow = program.allowing(motion)
 
-    def to_modes(z: jax.Array) -> jax.Array:
-        return allow(features.to_modes(z.reshape(len(program.state), -1), latent.gauge), parameters)
+    state_of = program.state_of(motion, features, latent.gauge)
 
     kick, kick_basis = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
     coarsely = program.coarsely
@@ -340,15 +374,15 @@ def along(
             now = Along(now.modes + kick(index), now.coarse + kick(index), parts(comes), now.in_parameters)
         return (now, carry), None
 
-    modes = to_modes(latent.z[: program.features])
-    tangents = jax.vmap(to_modes)(jnp.eye(program.features))
+    first = latent.z[: program.features]
+    modes = state_of(first, parameters)
+    tangents = jax.vmap(lambda z: state_of(z, parameters))(jnp.eye(program.features))
     if program.outside:
         later = latent.z.size - program.features
         tangents = jnp.concatenate([tangents, jnp.zeros((later, *modes.shape), modes.dtype)])
     in_parameters = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     if program.tied:
-        free = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
-        in_parameters = _with_slopes(lambda at: allow(free, at), parameters)[1]
+        in_parameters = _with_slopes(lambda at: state_of(first, at), parameters)[1]
     begin = (Along(modes, modes, parts(tangents), in_parameters), carry)
     stops = jnp.arange(path.stops.visited.size)
     return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
@@ -425,8 +459,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         )
         return modes + kick(index), modes
 
-    modes = features.to_modes(latent.z[: program.features].reshape(len(program.state), -1), latent.gauge)
-    modes = allow(modes, parameters)
+    modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)
     legs = path.stops.fine
     return jax.lax.scan(visit, modes, (jnp.arange(legs.steps.size), legs))[1]
 

@@ -31,12 +31,14 @@ from hiddenphysics.models.flow.grids import GridRecording, common_periods
 from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.path import wave_count
+from hiddenphysics.models.flow.processes import has_outside, own_lengths, with_outside
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, whole
 from hiddenphysics.models.model import Fit
 from hiddenphysics.models.sensors import Sensors
-from hiddenphysics.priors import Kernel, Prior, SquaredExponential
+from hiddenphysics.priors import Kernel, Prior
 from hiddenphysics.snapshots import Experiments, Snapshots
+from hiddenphysics.spectral import groups_of, process_count
 
 MANY_STOPS = 20
 """Snapshots from which on they are a recording; fewer are smoothed one by one."""
@@ -49,9 +51,9 @@ found more than 1.3 times too small."""
 FIRST_POINTS = 1024
 """Points of a window's first snapshot that its first state is smoothed from."""
 
-OUTSIDE, OUTSIDE_SIZE, OUTSIDE_WAVES = ".outside", 0.1, 8
-"""Name, first size relative to the field's, and waves along the box of what comes in from outside at every stop. It is
-smoothed on its way to the data: more waves do not reach them."""
+OUTSIDE_WAVES = 8
+"""Waves along the box of what comes in from outside at every stop. It is smoothed on its way to the data: more waves do
+not reach them."""
 
 MOST_COLUMNS, MOST_LINEAR = 400, 1200
 """Columns of what comes into a window, and where the motion is linear and costs no transforms."""
@@ -137,7 +139,7 @@ class Outset:
     @property
     def outside(self) -> int:
         """Waves of what comes in from outside at every stop, 0 where the fields repeat along every side."""
-        return 0 if len(self.prior.latents) == len(self.windows.state) else OUTSIDE_WAVES
+        return OUTSIDE_WAVES if has_outside(self.prior) else 0
 
     @property
     def longest(self) -> int:
@@ -268,7 +270,7 @@ def outset_of(
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
     if driven and any(period is None for period in windows.periods):
-        prior, theta = _with_outside(prior, theta)
+        prior, theta = with_outside(prior, theta)
     every = replace(whole(equation, experiments, periods, sensors), sizes=windows.sizes, inputs=inputs)
     prior, theta = with_groups(prior, theta, every)
     say("guessing the parameters")
@@ -320,17 +322,6 @@ def _apart(snapshots: Snapshots, windows: Windows, noise: float) -> int:
     return apart
 
 
-def _with_outside(prior: Prior, theta: np.ndarray) -> tuple[Prior, np.ndarray]:
-    """Return the prior with a further process for what comes into each field: a tenth of its size, to begin with."""
-    latents = tuple((f"{name}{OUTSIDE}", SquaredExponential()) for name, _ in prior.latents)
-    numbers = []
-    lengths = np.log(prior.lengths(theta))
-    for variance, length in zip(theta[prior.is_variance], lengths, strict=True):
-        numbers += [variance + np.log(OUTSIDE_SIZE**2), *length]
-    joined = Prior((*prior.latents, *latents), prior.coordinates)
-    return joined, np.concatenate([theta[:-1], numbers, theta[-1:]])
-
-
 def _weak(
     equation: Equation,
     experiments: Experiments,
@@ -362,8 +353,8 @@ def _weak(
 def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.ndarray) -> FlowTask:
     flat = Envelope.flat(len(windows.windows), len(windows.equation.coordinates))
     noise = windows.quiet + float(np.exp(theta[-1]))
-    envelopes = [flat] * len(windows.state)
-    lengths = outset.prior.lengths(theta)
+    envelopes = [flat] * process_count(groups_of(windows.equation))
+    lengths = own_lengths(outset.prior, theta)
     domain = domain_of(windows, outset.prior, envelopes, lengths, noise, outside=outset.outside)
     return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
 
@@ -377,7 +368,7 @@ def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarra
     for row, field in enumerate(windows.measured):
         smoothed = replace(outset.smoothed[row], envelope=flat)
         every[:, field] = states(begins, row, smoothed, domain.features)[:, 0]
-    return domain.with_nothing_outside(every.reshape(len(first), -1), windows.times.shape[1])
+    return domain.begun(every, outset.parameters, windows.times.shape[1])
 
 
 def _entered(outset: Outset, longest: int, say: Progress) -> Searched:

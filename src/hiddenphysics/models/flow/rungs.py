@@ -8,8 +8,8 @@ ROWS_PER_OCTAVE = 4
 """Rungs for points, stops and windows: at most a quarter is padding, an eighth on average."""
 
 WAVES_PER_OCTAVE = {1: 2, 2: 8, 3: 8}
-"""Rungs for waves, whose number follows from lengths that differ a little between data of the same kind; in a plane, where
-their number counts twice, more of them."""
+"""Rungs for waves, whose number follows from lengths that differ a little between data of the same kind; in a plane,
+where their number counts twice, more of them."""
 
 
 def rung(count: float, per_octave: int = ROWS_PER_OCTAVE) -> int:
