@@ -15,7 +15,7 @@ import numpy as np
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
-from hiddenphysics.learning import Progress, Status, Stopped, Watch, silent, stage_line
+from hiddenphysics.learning import Progress, Status, Stopped, Watch, mixture, silent, stage_line
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question
 from hiddenphysics.result import Result
 from hiddenphysics.snapshots import Snapshots, read
@@ -23,6 +23,12 @@ from hiddenphysics.snapshots import Snapshots, read
 AUTOMATIC = "auto"
 IN_ORDER = ("flow", "midpoint")
 """By default the first of these models that applies answers; the next one is the second opinion."""
+
+GAUSSIAN, ROBUST = "gaussian", "robust"
+NOISES = (GAUSSIAN, ROBUST, AUTOMATIC)
+"""Kinds of noise that a user may name."""
+MOST_TRIMS, FEWEST_POINTS = 4, 3
+"""Fits after the first that outliers may take, and points that every snapshot keeps."""
 
 FAR, LARGE = 4.0, 0.1
 """Estimates of two models disagree when they differ by so many joint deviations, and by that share of their size."""
@@ -44,6 +50,7 @@ def identify(
     fields: Mapping[str, str] | None = None,
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
+    noise: str = "gaussian",
     progress: Callable[[str], None] | bool | None = None,
     time_limit: float | None = None,
 ) -> Result:
@@ -73,6 +80,10 @@ def identify(
         Equation name -> data name, when they differ or when only some of the data's fields are to be used.
     constants, bounds
         Known numbers, and limits ``(low, high)`` with None for none, by name.
+    noise
+        ``"gaussian"``: of one size for every field. ``"robust"``: a few values may lie far off; they are found by what
+        the fit leaves over, the points left out, and the fit is made again until they stay the same. ``"auto"``: robust
+        where the evidence speaks for it clearly. The result says how many were left out.
     progress
         By default a line in a notebook or on a terminal shows the stage and the elapsed seconds, and elsewhere nothing
         is said; False says nothing, True prints every stage to stderr. A function is called with each, and again,
@@ -99,13 +110,19 @@ def identify(
         question = Question.of(
             equation, snapshots, kernels=kernel, fields=fields, constants=constants, bounds=bounds
         )
-        if model == AUTOMATIC:
-            return _automatic(question, watch)
-        why_not = MODELS[model].applies(question)
-        if why_not:
-            others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
-            raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
-        return _answer(question, model, watch)
+        check_noise(noise)
+        return asked(question, model, watch) if noise == GAUSSIAN else _robust(question, model, noise, watch)
+
+
+def asked(question: Question, model: str, watch: Watch) -> Result:
+    """Ask a model by name, or the automatic choice of one."""
+    if model == AUTOMATIC:
+        return _automatic(question, watch)
+    why_not = MODELS[model].applies(question)
+    if why_not:
+        others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
+        raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
+    return _answer(question, model, watch)
 
 
 def problem(
@@ -144,6 +161,50 @@ def check_model(model: str) -> None:
     """Refuse a model that nobody has added."""
     if model != AUTOMATIC and model not in MODELS:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
+
+
+def check_noise(noise: str) -> None:
+    """Refuse a kind of noise that there is not."""
+    if noise not in NOISES:
+        raise ModelError(f"noise={noise!r:.40} was given; known are {', '.join(NOISES)}.")
+
+
+def _robust(question: Question, model: str, noise: str, watch: Watch) -> Result:
+    """Fit, leave out the points at which a value is likelier far off than not, fit again, until they stay the same."""
+    whole = question.snapshots
+    kept = [np.ones(len(snapshot), bool) for snapshot in whole]
+    result = asked(question, model, watch)
+    for number in range(1, MOST_TRIMS + 1):
+        if result.status.is_bad and result.status is not Status.MISFIT:
+            break
+        watch(f"looking for outliers, round {number}")
+        now = _believed(result, whole, always=noise == ROBUST)
+        if watch.stopped or all(np.array_equal(one, other) for one, other in zip(kept, now, strict=True)):
+            break
+        kept = now
+        left_out = sum(int(np.sum(~mask)) for mask in kept)
+        text = f"{left_out} of {sum(map(len, whole))} points hold a value far off and were left out (noise={noise!r})"
+        some = Snapshots(
+            (s.take(mask) for s, mask in zip(whole, kept, strict=True)), whole.provenance.noted(text)
+        )
+        result = asked(replace(question, snapshots=some), model, watch)
+    return result
+
+
+def _believed(result: Result, whole: Snapshots, *, always: bool) -> list[np.ndarray]:
+    """Which points (N,) of every snapshot hold no value that is likelier far off than not."""
+    kept = [np.ones(len(snapshot), bool) for snapshot in whole]
+    for field in whole.fields:
+        left = [s[field] - result.mean(field, s.points, s.t) for s in whole]
+        found = mixture(np.concatenate(left))
+        if not (always or found.is_clear):
+            continue
+        ends = np.cumsum([len(one) for one in left])[:-1]
+        for mask, chance in zip(kept, np.split(found.chance, ends), strict=True):
+            mask &= chance < 0.5  # the arrays themselves are changed
+            if mask.sum() < FEWEST_POINTS:
+                mask[:] = True
+    return kept
 
 
 @contextmanager

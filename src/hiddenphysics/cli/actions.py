@@ -128,6 +128,7 @@ def identify_file(
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
+    noise: str,
     time_limit: str | None,
 ) -> None:
     """Run `identify` on a file."""
@@ -149,6 +150,7 @@ def identify_file(
             kernel=tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None,
             fields=chosen,
             constants=known,
+            noise=noise,
             progress=say,
             time_limit=limit,
         )

@@ -12,6 +12,7 @@ from hiddenphysics.learning.criticism import (
 )
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
+from hiddenphysics.learning.outliers import mixture
 from hiddenphysics.learning.rounds import rounds
 from hiddenphysics.learning.smoothing import (
     LEAST_NOISE,
@@ -64,6 +65,7 @@ __all__ = [
     "known_variance",
     "laplace",
     "minimise",
+    "mixture",
     "positive_inverse",
     "prior_of",
     "refine",

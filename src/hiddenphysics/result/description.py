@@ -37,7 +37,7 @@ CRITICISM = record(
         "of_change": finite,
         "widening": finite,
     },
-    {"allowed": finite},
+    {"allowed": finite, "far_off": finite},
 )
 """See `Criticism`."""
 
