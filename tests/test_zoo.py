@@ -124,3 +124,12 @@ def test_one_fit_makes_a_row_and_the_table_counts() -> None:
     assert "1 fits outlasted their limit by more than 10 s: heat/wrong/0" in words
     assert "Of 1 wrong equations 1 were called converged" in words
     assert markdown([row]).count("\n|") == 3
+
+
+def test_cases_travel_to_workers_by_name(tmp_path: Path) -> None:
+    """Two processes; a species holds functions that cannot be sent."""
+    chosen = [Case(BY_NAME[name], "1 %", 0) for name in ("heat", "fisher")]
+    told: list[dict[str, Any]] = []
+    rows = zoo_run.run(chosen, tmp_path / "zoo.jsonl", 1e-3, told.append, workers=2)
+    assert [row["key"] for row in rows] == [case.key for case in chosen]
+    assert {row["status"] for row in told} == {"refused"}  # no first estimate in a millisecond

@@ -1,7 +1,8 @@
 """`python -m benchmarks.zoo`: fit the zoo, go on where a run was stopped, and write its table.
 
 `--only burgers kdv` takes species by name, `--variants wrong clusters` those variants, `--draws 3` more draws of each,
-`--limit 60` seconds for every fit; `--folder` holds the journal `zoo.jsonl` and the table `zoo.md`.
+`--limit 60` seconds for every fit, `--workers 8` processes; `--folder` holds the journal `zoo.jsonl` and the table
+`zoo.md`.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ def main() -> None:
     parser.add_argument("--variants", nargs="+", default=[], choices=list(VARIANTS))
     parser.add_argument("--draws", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds for every fit")
+    parser.add_argument("--workers", type=int, default=1, help="processes, one thread each")
     parser.add_argument("--folder", type=Path, default=Path("output"))
     given = parser.parse_args()
     chosen = cases(given.draws, tuple(given.only), tuple(given.variants))
-    rows = run(chosen, given.folder / "zoo.jsonl", given.limit, _say)
+    rows = run(chosen, given.folder / "zoo.jsonl", given.limit, _say, given.workers)
     write_file(given.folder / "zoo.md", markdown(rows).encode(), overwrite=True)
     print(markdown(rows))
 

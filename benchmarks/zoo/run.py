@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import hiddenphysics as hp
-from benchmarks.zoo.cases import Case
+from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.errors import HiddenPhysicsError
+from hiddenphysics.workers import Lost, in_processes, in_this_process
 from hiddenphysics.writer import Journal
 
 
@@ -33,18 +35,59 @@ def fitted(case: Case, limit: float) -> dict[str, Any]:
     return row | {"seconds": time.perf_counter() - began}
 
 
+@dataclass(frozen=True)
+class Task:
+    """A case and its limit, until a worker takes them."""
+
+    case: Case
+    limit: float
+
+    @property
+    def shape(self) -> str:
+        """Cases of one species may share compiled code."""
+        return self.case.species.name
+
+    @property
+    def chained(self) -> bool:
+        """No case waits for another."""
+        return False
+
+
 def run(
-    cases: Iterable[Case], path: Path, limit: float, say: Callable[[dict[str, Any]], None]
+    cases: Iterable[Case], path: Path, limit: float, say: Callable[[dict[str, Any]], None], workers: int = 1
 ) -> list[dict[str, Any]]:
-    """Fit what the journal at `path` does not hold yet; return the rows of all cases."""
+    """Fit what the journal at `path` does not hold yet, in so many processes; return the rows of all cases."""
     journal = Journal(path)
     kept = {row["key"]: row for row in journal.read()}
-    rows = []
+    chosen = list(cases)
+    missing = [Task(case, limit) for case in chosen if case.key not in kept]
     with journal.held():
-        for case in cases:
-            if case.key not in kept:
-                kept[case.key] = fitted(case, limit)
-                journal.append(kept[case.key])
-                say(kept[case.key])
-            rows.append(kept[case.key])
-    return rows
+        answers: Iterable[tuple[Task, dict[str, Any] | Lost]] = (
+            in_processes(missing, _by_name, _performed, workers)
+            if workers > 1
+            else in_this_process(missing, _by_name, _performed)
+        )
+        for task, answer in answers:
+            row = _died(task, answer) if isinstance(answer, Lost) else answer
+            kept[task.case.key] = row
+            journal.append(row)
+            say(row)
+    return [kept[case.key] for case in chosen]
+
+
+Named = tuple[str, str, int, float]
+"""Species, variant, draw and limit: what can be sent to a process, which knows the species' functions itself."""
+
+
+def _by_name(task: Task) -> Named:
+    return task.case.species.name, task.case.variant, task.case.draw, task.limit
+
+
+def _performed(named: Named) -> dict[str, Any]:
+    species, variant, draw, limit = named
+    return fitted(Case(next(one for one in SPECIES if one.name == species), variant, draw), limit)
+
+
+def _died(task: Task, lost: Lost) -> dict[str, Any]:
+    told = {"status": "crashed", "said": f"the process has ended: {lost.reason}", "seconds": 0.0}
+    return {"key": task.case.key, "truth": task.case.truth, "limit": task.limit} | told

@@ -15,14 +15,29 @@ import numpy as np
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
-from hiddenphysics.learning import Status, Stopped, Watch, in_time, is_left_computing, silent, stage_line
+from hiddenphysics.learning import (
+    Status,
+    Stopped,
+    Watch,
+    in_time,
+    is_left_computing,
+    mixture,
+    silent,
+    stage_line,
+)
 from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question, Sensors
 from hiddenphysics.result import Result
-from hiddenphysics.snapshots import read_experiments
+from hiddenphysics.snapshots import Experiments, Snapshots, read_experiments
 
 AUTOMATIC = "auto"
 IN_ORDER = ("flow", "midpoint")
 """By default the first of these models that applies answers; the next one is the second opinion."""
+
+GAUSSIAN, ROBUST = "gaussian", "robust"
+NOISES = (GAUSSIAN, ROBUST, AUTOMATIC)
+"""Kinds of noise that a user may name."""
+MOST_TRIMS, FEWEST_POINTS = 4, 3
+"""Fits after the first that outliers may take, and points that every snapshot keeps."""
 
 FAR, LARGE = 4.0, 0.1
 """Estimates of two models disagree when they differ by so many joint deviations, and by that share of their size."""
@@ -48,6 +63,7 @@ def identify(
     bounds: Bounds | None = None,
     sensors: Sensors | None = None,
     boundary: str | None = None,
+    noise: str = "gaussian",
     progress: Callable[[str], None] | bool | None = None,
     time_limit: float | None = None,
 ) -> Result:
@@ -93,6 +109,10 @@ def identify(
         ``"driven"``: at every snapshot something unknown comes in at open edges, such as the weather; ``"still"``:
         nothing comes in but what is beyond the edges at the first. By default recordings of more than 20 snapshots are
         driven, and shorter ones where nothing else explains them (``"flow"``).
+    noise
+        ``"gaussian"``: of one size for every field. ``"robust"``: a few values may lie far off; they are found by what
+        the fit leaves over, the points left out, and the fit is made again until they stay the same. ``"auto"``: robust
+        where the evidence speaks for it clearly. The result says how many were left out.
     progress
         By default a line in a notebook or on a terminal shows the stage and the elapsed seconds, and elsewhere nothing
         is said; False says nothing, True prints every stage to stderr. A function is called with each, and again,
@@ -130,13 +150,19 @@ def identify(
             sensors=sensors,
             boundary=boundary,
         )
-        if model == AUTOMATIC:
-            return _automatic(question, watch)
-        why_not = _why_not(model, question)
-        if why_not:
-            others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
-            raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
-        return _answer(question, model, watch)
+        check_noise(noise)
+        return asked(question, model, watch) if noise == GAUSSIAN else _robust(question, model, noise, watch)
+
+
+def asked(question: Question, model: str, watch: Watch) -> Result:
+    """Ask a model by name, or the automatic choice of one."""
+    if model == AUTOMATIC:
+        return _automatic(question, watch)
+    why_not = _why_not(model, question)
+    if why_not:
+        others = " or ".join(f"model={name!r}" for name in MODELS if name != model)
+        raise ModelError(f"The {model} model does not apply: {why_not} Use {others}.")
+    return _answer(question, model, watch)
 
 
 def problem(
@@ -168,6 +194,66 @@ def check_model(model: str) -> None:
     """Refuse a model that nobody has added."""
     if model != AUTOMATIC and model not in MODELS:
         raise ModelError(f"The model {model!r} was asked for; known are {', '.join((AUTOMATIC, *MODELS))}.")
+
+
+def check_noise(noise: str) -> None:
+    """Refuse a kind of noise that there is not."""
+    if noise not in NOISES:
+        raise ModelError(f"noise={noise!r:.40} was given; known are {', '.join(NOISES)}.")
+
+
+def _robust(question: Question, model: str, noise: str, watch: Watch) -> Result:
+    """Fit, leave out the points at which a value is likelier far off than not, fit again, until they stay the same."""
+    whole = question.experiments
+    kept = [[np.ones(len(snapshot), bool) for snapshot in run] for run in whole]
+    result = asked(question, model, watch)
+    for number in range(1, MOST_TRIMS + 1):
+        if result.status.is_bad and result.status is not Status.MISFIT:
+            break
+        watch(f"looking for outliers, round {number}")
+        now = [
+            _believed(one, run, always=noise == ROBUST)
+            for one, run in zip(result.experiments, whole, strict=True)
+        ]
+        if watch.stopped or _same_masks(kept, now):
+            break
+        kept = now
+        some = [_without(run, masks, noise) for run, masks in zip(whole, kept, strict=True)]
+        trimmed = Experiments(dict(zip(whole.names, some, strict=True)))
+        result = asked(replace(question, experiments=trimmed), model, watch)
+    return result
+
+
+def _same_masks(one: list[list[np.ndarray]], other: list[list[np.ndarray]]) -> bool:
+    pairs = ((a, b) for x, y in zip(one, other, strict=True) for a, b in zip(x, y, strict=True))
+    return all(np.array_equal(a, b) for a, b in pairs)
+
+
+def _without(run: Snapshots, masks: list[np.ndarray], noise: str) -> Snapshots:
+    """Return the points that are believed, with a note on how many are not."""
+    left_out = sum(int(np.sum(~mask)) for mask in masks)
+    if not left_out:
+        return run
+    text = (
+        f"{left_out} of {sum(map(len, run))} points hold a value far off and were left out (noise={noise!r})"
+    )
+    return Snapshots((s.take(mask) for s, mask in zip(run, masks, strict=True)), run.provenance.noted(text))
+
+
+def _believed(result: Result, whole: Snapshots, *, always: bool) -> list[np.ndarray]:
+    """Which points (N,) of every snapshot hold no value that is likelier far off than not."""
+    kept = [np.ones(len(snapshot), bool) for snapshot in whole]
+    for field in whole.fields:
+        left = [s[field] - result.mean(field, s.points, s.t) for s in whole]
+        found = mixture(np.concatenate(left))
+        if not (always or found.is_clear):
+            continue
+        ends = np.cumsum([len(one) for one in left])[:-1]
+        for mask, chance in zip(kept, np.split(found.chance, ends), strict=True):
+            mask &= chance < 0.5  # the arrays themselves are changed
+            if mask.sum() < FEWEST_POINTS:
+                mask[:] = True
+    return kept
 
 
 @contextmanager

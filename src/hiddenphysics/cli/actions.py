@@ -144,6 +144,7 @@ def identify_file(
     fields: list[str],
     constants: list[str],
     missing: Literal["refuse", "drop"],
+    noise: str,
     time_limit: str | None,
     sensors: dict[str, bool | float],
     boundary: str | None,
@@ -166,7 +167,7 @@ def identify_file(
         from hiddenphysics.models import Sensors
         from hiddenphysics.priors import kernel_from_text
 
-        options |= {"sensors": Sensors(**sensors), "boundary": boundary}
+        options |= {"sensors": Sensors(**sensors), "boundary": boundary, "noise": noise}
         options["kernel"] = tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None
         if each:
             tell_each(pde, runs, options, output, say)

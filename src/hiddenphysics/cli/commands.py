@@ -156,6 +156,10 @@ def identify(
     missing: Annotated[
         Literal["refuse", "drop"], typer.Option(help="NaN and inf in the data: refuse, or drop those points.")
     ] = "refuse",
+    noise: Annotated[
+        Literal["gaussian", "robust", "auto"],
+        typer.Option(help="Of one size; with outliers that are left out; or robust where evidence says so."),
+    ] = "gaussian",
     time_limit: TimeLimit = None,
     plot: Plot = None,
     save: Save = None,
@@ -184,6 +188,7 @@ def identify(
             fields=field or [],
             constants=constant or [],
             missing=missing,
+            noise=noise,
             time_limit=time_limit,
             sensors={
                 "offsets": sensor_offsets,

@@ -14,6 +14,7 @@ from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first
 from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
+from hiddenphysics.learning.outliers import mixture
 from hiddenphysics.learning.rounds import rounds
 from hiddenphysics.learning.smoothing import (
     LEAST_NOISE,
@@ -72,6 +73,7 @@ __all__ = [
     "known_variance",
     "laplace",
     "minimise",
+    "mixture",
     "positive_inverse",
     "prior_of",
     "refine",

@@ -25,6 +25,8 @@ import numpy as np
 from scipy.spatial import cKDTree
 from scipy.special import ndtr
 
+from hiddenphysics.learning.outliers import far_off
+
 CERTAIN = 1e-3
 """A p-value below which the equation does not hold."""
 
@@ -111,6 +113,8 @@ class Criticism:
         The same, in parts of how much the fitted fields change, 1000 at most.
     allowed
         What part of the change a model's own approximations may leave over: no more than that is no misfit.
+    far_off
+        Values that lie further off than any noise would, were all values like most of them.
     widening
         How many times its stated deviation a parameter can be off at most through what is left over: a coherent error
         with norm s, in deviations of the noise, moves no combination of parameters by more than s of its deviations.
@@ -123,6 +127,7 @@ class Criticism:
     of_change: float = 0.0
     widening: float = 1.0
     allowed: float = MATERIAL
+    far_off: int = 0
 
     @property
     def speaks_against(self) -> bool:
@@ -147,6 +152,19 @@ class Criticism:
         """Say it in words."""
         if not self.checks:
             return "There were too few values to test the equation."
+        return self._said() + self._hint()
+
+    def _hint(self) -> str:
+        """Point at outliers; an equation that does not hold leaves values far off by itself."""
+        if not self.far_off or self.speaks_against:
+            return ""
+        some = "One value lies" if self.far_off == 1 else f"{self.far_off} values lie"
+        return (
+            f" {some} far off, as no noise of the others' size would; noise='robust' (--noise robust) leaves such "
+            "values out."
+        )
+
+    def _said(self) -> str:
         worst = min(self.checks, key=lambda check: check.p_value)
         p = f"p = {self.p_value:.2g}" if self.p_value > 1e-12 else "p < 1e-12"
         if self.p_value >= CERTAIN:
@@ -269,6 +287,10 @@ def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float]
         structure,
         min(structure / change, MOST) if change > 0 else MOST,
         float(np.sqrt(1 + alike * energy)),
+        far_off=sum(
+            far_off(np.concatenate([stop.values[field] for window in windows for stop in window]))
+            for field in windows[0][0].values
+        ),
     )
 
 

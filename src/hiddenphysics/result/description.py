@@ -39,7 +39,7 @@ CRITICISM = record(
         "of_change": finite,
         "widening": finite,
     },
-    {"allowed": finite},
+    {"allowed": finite, "far_off": finite},
 )
 """See `Criticism`."""
 
