@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
-from hiddenphysics.gaussian import Belief, effective
+from hiddenphysics.gaussian import Belief
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
@@ -67,40 +67,11 @@ class LearnedFlow:
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
-        theta = last.tuned.theta
-        data, spectrum = jax.tree.map(np.asarray, (last.linear.data, last.linear.spectrum(theta)))
-        noise = effective(spectrum, np.exp(theta[-1]), data.A)
-        belief = Belief(
-            data.A,
-            data.B,
-            data.rest[:-1, :-1],
-            spectrum,
-            float(noise),
-            data.known,
-            covariance,
-        )
-        return cls._at(task, last.point, last.dt, belief)
+        return cls.at(task, last.point, last.dt, last.belief(covariance))
 
     @classmethod
-    def guessed(cls, task: FlowTask, at: Point) -> LearnedFlow:
-        """Take a point for what was learned before the equation was asked: its state is believed as much as the prior.
-
-        No row of data says anything; parameters are known to within their natural sizes.
-        """
-        (windows, columns), parameters = np.shape(at.z), len(task.bounds)
-        belief = Belief(
-            A=np.zeros((windows, 1, columns)),
-            B=np.zeros((windows, 1, parameters)),
-            rest=np.zeros((parameters, parameters)),
-            spectrum=task.spectrum(np.asarray(at.theta)),
-            noise=task.noise(at),
-            known=np.zeros((windows, 1)),
-            covariance=np.diag(task.scale**2),
-        )
-        return cls._at(task, at, task.longest_step, belief)
-
-    @classmethod
-    def _at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+    def at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+        """Take a point for what was learned, with a belief around it."""
         windows = task.windows
         return cls(
             equation=windows.equation,

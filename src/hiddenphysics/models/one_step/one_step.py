@@ -117,7 +117,7 @@ class OneStepModel(Model):
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
         begun = Begun(problem, smoothed, so_far)
-        keep(say, begun)
+        keep(say, lambda: begun)
         try:
             reached = from_a_part(task, start, so_far) if many else searched(task, start, 1, so_far)
             end = judged(reached, start, guess, so_far)
