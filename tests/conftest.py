@@ -15,8 +15,14 @@ SHARED = Path(__file__).parents[1].parent / "shared"
 COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"
 """What JAX has compiled for the tests, of this run and of those before."""
 
-# Compilation is most of the time of a test: LLVM's optimiser is left out, the arithmetic stays the same.
-XLA_FLAGS = ("--xla_cpu_multi_thread_eigen=false", "--xla_backend_optimization_level=0")
+# Compilation is most of the time of a test: LLVM's optimiser is left out, the arithmetic stays the same. A cold fit of
+# the demo takes 12 s of processor time with all of these, 15 to 18 s with the first two alone (18 November 2026).
+XLA_FLAGS = (
+    "--xla_cpu_multi_thread_eigen=false",
+    "--xla_backend_optimization_level=0",
+    "--xla_llvm_disable_expensive_passes=true",
+    "--xla_cpu_enable_concurrency_optimized_scheduler=false",
+)
 
 
 def _quiet_threads_and_quick_compilation() -> None:

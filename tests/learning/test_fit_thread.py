@@ -31,7 +31,7 @@ class Compiler:
 
     def __call__(self) -> str:
         if self.kept is not None:
-            keep(self.watch, self.kept)
+            keep(self.watch, lambda: self.kept)
         self.released.wait(30.0)
         try:
             self.watch("the next step")
@@ -124,13 +124,13 @@ def test_the_better_of_the_same_data_is_kept() -> None:
         ("worse", 9, 1.0),
         ("again", 9, -np.inf),
     ):
-        keep(watch, so_far, of, worth)
+        keep(watch, lambda so_far=so_far: so_far, of, worth)
     assert watch.so_far == "good"
-    keep(watch, "of more data", 12, -5.0)
+    keep(watch, lambda: "of more data", 12, -5.0)
     assert watch.so_far == "of more data"
-    watch.forget()
+    watch.begin(beside=True)
     assert watch.so_far is None
-    keep(silent, "nobody listens")
+    keep(silent, lambda: "nobody listens")
 
 
 def test_what_holds_for_the_caller_holds_for_the_thread() -> None:
@@ -221,7 +221,7 @@ def slow(x):
     return x
 
 def work():
-    keep(watch, "kept")
+    keep(watch, lambda: "kept")
     traced = jax.jit(slow).lower(jnp.ones((3, 3)))
     threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
     began.append(time.monotonic() + 0.2)

@@ -99,7 +99,6 @@ def test_what_the_listener_raises_in_the_thread_is_raised_in_the_fit() -> None:
             raise BrokenPipeError
 
     with Watch(listener, FOREVER, period=0.01) as watch:
-        watch("learning")
         assert eventually(lambda: not heartbeats())
         with pytest.raises(BrokenPipeError):
             watch("learning")

@@ -89,22 +89,23 @@ def in_time(watch: Watch, work: Callable[[], Answer], finish: Callable[[Any, str
     work
         Asks the watch in every loop. It runs in a thread if this is the main one; others get no signals.
     finish
-        (what was kept last, why it is to stop) -> what is returned in place of the work's answer.
+        (what was kept last, why it is to stop) -> what is returned in place of the work's answer. It must not ask
+        anything of JAX, where it would wait for the compiler.
 
     Raises
     ------
     Stopped
         Where nothing was kept by then.
     """
-    watch.forget()
+    beside = threading.current_thread() is threading.main_thread()
+    watch.begin(beside=beside)
     try:
-        if threading.current_thread() is not threading.main_thread():
-            return work()
-        return _beside(watch, work)
+        return _beside(watch, work) if beside else work()
     except Stopped as stopped:
-        if watch.so_far is None:
+        so_far = watch.so_far
+        if so_far is None:
             raise
-        return finish(watch.so_far, stopped.reason)
+        return finish(so_far, stopped.reason)
 
 
 def _beside(watch: Watch, work: Callable[[], Answer]) -> Answer:

@@ -25,10 +25,10 @@ def silent(_stage: str) -> None:
     """Say nothing."""
 
 
-def keep(say: Progress, so_far: Any, of: int = 0, worth: float = math.nan) -> None:
+def keep(say: Progress, make: Callable[[], Any], of: int = 0, worth: float = math.nan) -> None:
     """Give what a fit would return now to its watch, if it has one; see `Watch.keep`."""
     if isinstance(say, Watch):
-        say.keep(so_far, of, worth)
+        say.keep(make, of, worth)
 
 
 class Stopped(Exception):  # noqa: N818  # no error: a model that hears it returns the best it has
@@ -98,7 +98,8 @@ class Watch:
         self._interrupted = False
         self._stopped = False
         self._left = False
-        self._kept: tuple[Any, int, float] | None = None
+        self._beside = False
+        self._kept: tuple[Callable[[], Any], int, float] | None = None
         self._depth = 0
         self._open = ExitStack()
 
@@ -138,28 +139,34 @@ class Watch:
 
     # ---- what a fit has, should it be left --------------------
 
-    def keep(self, so_far: Any, of: int = 0, worth: float = math.nan) -> None:
+    def keep(self, make: Callable[[], Any], of: int = 0, worth: float = math.nan) -> None:
         """Keep what a model could make an answer of, unless what is kept explains the same data better.
 
         Parameters
         ----------
-        so_far
-            The model's own business.
+        make
+            Returns it: the model's own business. Called at once where somebody else waits for the fit, who must not
+            have to compute when it is left, and else when it is asked for.
         of, worth
             Number of values that it explains, and how well; what explains other values takes its place.
         """
         before = self._kept
-        if before is None or before[1] != of or not before[2] > worth:
-            self._kept = (so_far, of, worth)
+        if before is not None and before[1] == of and before[2] > worth:
+            return
+        if self._beside:
+            made = make()
+            self._kept = (lambda: made), of, worth
+        else:
+            self._kept = make, of, worth
 
-    def forget(self) -> None:
-        """Keep nothing: another fit begins."""
-        self._kept = None
+    def begin(self, *, beside: bool) -> None:
+        """Keep nothing: another fit begins, beside the thread that waits for it or in the same."""
+        self._kept, self._beside = None, beside
 
     @property
     def so_far(self) -> Any:
         """What was kept; None before that."""
-        return None if self._kept is None else self._kept[0]
+        return None if self._kept is None else self._kept[0]()
 
     def leave(self) -> None:
         """Wait no longer for a fit: its next call raises `Stopped`."""

@@ -292,8 +292,10 @@ class Unknowns:
         return dict(zip(self.names, natural, strict=True))
 
     def numbers(self, vector: np.ndarray) -> dict[str, float]:
-        """Return named values in natural units as plain numbers."""
-        return {name: float(v) for name, v in self.values(jnp.asarray(vector)).items()}
+        """Return named values in natural units as plain numbers, without JAX: also while something is compiled."""
+        split = len(self.parameters)
+        natural = np.concatenate([vector[:split], np.exp(vector[split:])])
+        return dict(zip(self.names, natural.tolist(), strict=True))
 
     def slopes(self, values: Mapping[str, float]) -> np.ndarray:
         """Return d(natural)/d(unconstrained) for every name: 1 for parameters, the value for the prior's numbers."""

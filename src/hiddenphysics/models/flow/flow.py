@@ -27,7 +27,7 @@ from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording, is_final
-from hiddenphysics.models.flow.unfinished import finished
+from hiddenphysics.models.flow.unfinished import stopped_at
 from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -164,7 +164,7 @@ class FlowModel(Model):
 
     def finish(self, question: Question, so_far: SoFar, reason: str) -> Fit:
         """Return the best round, or before the first the smoothed snapshots with the guessed parameters."""
-        return finished(so_far, reason)
+        return stopped_at(so_far, reason, so_far.rounds)
 
     def predict(self, learned: LearnedFlow, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation from the first snapshot onwards."""

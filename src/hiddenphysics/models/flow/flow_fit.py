@@ -33,6 +33,7 @@ from hiddenphysics.models.flow.gauss_newton import (
     FlowTask,
     Point,
     Round,
+    SoFar,
     log_determinant_slopes,
     run,
 )
@@ -154,11 +155,12 @@ def answered(
         How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
     """
     if best.stopped:
-        return stopped_at(best.task, best.last, best.stopped, count)
+        return stopped_at(SoFar.of(best.task, best.last, count), best.stopped, count)
     say("correcting for the volume of states")
     polished, covariance = (correct or polish)(best, say)
     if polished.stopped:
-        return stopped_at(polished.task, polished.last, polished.stopped, count + polished.rounds)
+        count += polished.rounds
+        return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
     if np.isfinite(polished.evidence):
         covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import jax
@@ -16,9 +16,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.gaussian import (
+    Belief,
     Reduced,
     RestrictedLikelihood,
     covariance_of,
+    effective,
     evaluate,
     evidence,
     posterior,
@@ -227,6 +229,15 @@ class Round(NamedTuple):
         """(P, P)."""
         return np.asarray(self.tuned.at.information)
 
+    def belief(self, covariance: np.ndarray) -> Belief:
+        """Return what is believed of the state, given the covariance (P, P) of the parameters."""
+        theta = self.tuned.theta
+        data, spectrum = jax.tree.map(np.asarray, (self.linear.data, self.linear.spectrum(theta)))
+        noise = float(effective(spectrum, np.exp(theta[-1]), data.A))
+        held = self.linear.held(theta)
+        precision = None if held is None else np.asarray(held.precision)
+        return Belief(data.A, data.B, data.rest[:-1, :-1], spectrum, noise, data.known, covariance, precision)
+
     @property
     def deviations(self) -> np.ndarray:
         """Standard deviations of the parameters."""
@@ -367,11 +378,22 @@ class FlowTask:
         """Return the equation's parameters with sensors behind them that have no errors yet, (P,)."""
         return np.pad(parameters, (0, self.border.group.size - len(parameters)))
 
-    def spectrum(self, theta: np.ndarray) -> np.ndarray:
-        """Prior variances (K,) of the state's columns."""
-        features = self.domain.features
-        every = np.asarray(self.prior.spectrum(theta, features.omega, features.measure, self.level))
-        return every if self.columns is None else every[self.columns]
+    def prior_belief(self, at: Point) -> Belief:
+        """Return what is believed before the equation was asked: the prior, and the parameters' natural sizes.
+
+        No row of data says anything.
+        """
+        features, (windows, columns), unknowns = self.domain.features, np.shape(at.z), len(self.bounds)
+        every = np.asarray(self.prior.spectrum(at.theta, features.omega, features.measure, self.level))
+        return Belief(
+            A=np.zeros((windows, 1, columns)),
+            B=np.zeros((windows, 1, unknowns)),
+            rest=np.zeros((unknowns, unknowns)),
+            spectrum=every if self.columns is None else every[self.columns],
+            noise=self.noise(at),
+            known=np.zeros((windows, 1)),
+            covariance=np.diag(self.scale**2),
+        )
 
     @cached_property
     def columns(self) -> np.ndarray | None:
@@ -498,12 +520,32 @@ class FlowTask:
 
 
 class SoFar(NamedTuple):
-    """How far a search is: its task, where it began, its last round if there is one, and how many there were."""
+    """How far a search is: what it would answer now, as plain arrays.
+
+    Attributes
+    ----------
+    task, at, dt
+        What is searched in, where the last round wants to go or where the search begins, and its steps in time.
+    belief
+        What is believed of state and parameters there.
+    evidence, rounds
+        Log restricted likelihood, NaN before the first round, and how many there were.
+    """
 
     task: FlowTask
-    begun: Point
-    best: Round | None = None
+    at: Point
+    dt: float
+    belief: Belief
+    evidence: float = np.nan
     rounds: int = 0
+
+    @classmethod
+    def of(cls, task: FlowTask, last: Round, rounds: int) -> SoFar:
+        """Return what a round has led to."""
+        at = last.point._replace(theta=np.asarray(last.tuned.theta))
+        return cls(
+            task, at, last.dt, last.belief(covariance_of(last.information)), task.evidence(last), rounds
+        )
 
 
 def _relaxed(before: Round, step: np.ndarray, information: np.ndarray) -> float:
@@ -526,7 +568,7 @@ def run(
     """
     before: Round | None = None
     count, share, tried = 0, 1.0, at
-    keep(say, SoFar(task, at), task.count, -np.inf)
+    keep(say, lambda: SoFar(task, at, task.longest_step, task.prior_belief(at)), task.count, -np.inf)
     while count < most:
         say(f"round {count + 1}")
         now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
@@ -539,7 +581,7 @@ def run(
             continue
         done = task.frozen and now.found
         share, count, before = 1.0, count + 1, now
-        keep(say, SoFar(task, at, now, count), task.count, task.evidence(now))
+        keep(say, partial(SoFar.of, task, now, count), task.count, task.evidence(now))
         yield now
         if now.lost or now.settled or done or (not now.held and not task.carries(now)):
             break

@@ -11,7 +11,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
-from hiddenphysics.gaussian import Belief, effective
+from hiddenphysics.gaussian import Belief
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round, worth_of_groups
 from hiddenphysics.models.flow.instruments import Kind, SensorErrors
 from hiddenphysics.models.flow.path import (
@@ -87,20 +87,7 @@ class LearnedFlow:
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
-        theta = last.tuned.theta
-        data, spectrum = jax.tree.map(np.asarray, (last.linear.data, last.linear.spectrum(theta)))
-        noise = effective(spectrum, np.exp(theta[-1]), data.A)
-        belief = Belief(
-            data.A,
-            data.B,
-            data.rest[:-1, :-1],
-            spectrum,
-            float(noise),
-            data.known,
-            covariance,
-            _precision(last),
-        )
-        made = cls._at(task, last.point, last.dt, belief)
+        made = cls.at(task, last.point, last.dt, last.belief(covariance))
         windows, own, worth = task.windows, len(made.parameters), worth_of_groups(task, last)
         return replace(
             made,
@@ -109,25 +96,8 @@ class LearnedFlow:
         )
 
     @classmethod
-    def guessed(cls, task: FlowTask, at: Point) -> LearnedFlow:
-        """Take a point for what was learned before the equation was asked: its state is believed as much as the prior.
-
-        No row of data says anything; parameters are known to within their natural sizes.
-        """
-        (windows, columns), parameters = np.shape(at.z), len(task.bounds)
-        belief = Belief(
-            A=np.zeros((windows, 1, columns)),
-            B=np.zeros((windows, 1, parameters)),
-            rest=np.zeros((parameters, parameters)),
-            spectrum=task.spectrum(np.asarray(at.theta)),
-            noise=task.noise(at),
-            known=np.zeros((windows, 1)),
-            covariance=np.diag(task.scale**2),
-        )
-        return cls._at(task, at, task.longest_step, belief)
-
-    @classmethod
-    def _at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+    def at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+        """Take a point for what was learned, with a belief around it."""
         windows = task.windows
         return cls(
             equation=windows.equation,
@@ -456,12 +426,6 @@ class LearnedFlow:
     def _seen(self, points: np.ndarray, modes: np.ndarray, symbol: Symbol | None) -> np.ndarray:
         """Values (…, N) of modes (…, *modes) at points."""
         return self.eye(points)(modes, symbol)
-
-
-def _precision(last: Round) -> np.ndarray | None:
-    """Return the precisions (P,) of the border's prior; None where all of it is flat."""
-    held = last.linear.held(last.tuned.theta)
-    return None if held is None else np.asarray(held.precision)
 
 
 def _unpacked_sensors(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> SensorErrors | None:

@@ -125,7 +125,7 @@ class OneStepModel(Model):
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
         begun = Begun(problem, smoothed, so_far)
-        keep(say, begun)
+        keep(say, lambda: begun)
         system = question.equation.system
         jets = cache(lambda: jets_of(question.snapshots, smoothed, system))
 
