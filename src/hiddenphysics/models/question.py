@@ -47,7 +47,7 @@ class Question:
     def of(
         cls,
         text: str,
-        experiments: Experiments,
+        experiments: Experiments | Snapshots,
         *,
         inputs: Mapping[str, Experiments] | None = None,
         kernels: Kernels | None = None,
@@ -57,6 +57,8 @@ class Question:
     ) -> Question:
         """Read an equation for some experiments; the other arguments are those of `hiddenphysics.identify`."""
         _check_kernels(kernels)
+        if isinstance(experiments, Snapshots):
+            experiments = Experiments.single(experiments)
         experiments.each(_of_two)
         inputs = {name: _input(name, own, experiments) for name, own in (inputs or {}).items()}
         equation, experiments = match(
