@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import hiddenphysics as hp
-from hiddenphysics.models.question import match
-from hiddenphysics.snapshots import Snapshots
+from hiddenphysics.equation import Equation
+from hiddenphysics.models import question
+from hiddenphysics.snapshots import Experiments, Snapshots
 
 X = np.linspace(0.0, 6.0, 9)
 HEAT = "u_t - b*u_xx = 0"
 SCHROEDINGER = "i*h_t + a*h_xx + b*abs(h)^2*h = 0"
+
+
+def match(text: str, snapshots: Snapshots, **choices: Any) -> tuple[Equation, Snapshots]:
+    """Match one experiment."""
+    equation, runs = question.match(text, Experiments.single(snapshots), **choices)
+    return equation, runs.only
 
 
 def data(**fields: np.ndarray) -> Snapshots:

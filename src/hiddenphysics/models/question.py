@@ -55,7 +55,7 @@ class Question:
     def of(
         cls,
         text: str,
-        experiments: Experiments,
+        experiments: Experiments | Snapshots,
         *,
         inputs: Mapping[str, Experiments] | None = None,
         kernels: Kernels | None = None,
@@ -73,6 +73,8 @@ class Question:
                 f"boundary={boundary!r:.40} was given; known are {' and '.join(map(repr, BOUNDARIES))} "
                 f"(--boundary {BOUNDARIES[0]}), and nothing, which leaves it to the data."
             )
+        if isinstance(experiments, Snapshots):
+            experiments = Experiments.single(experiments)
         experiments.each(_of_two)
         inputs = {name: _input(name, own, experiments) for name, own in (inputs or {}).items()}
         equation, experiments = match(

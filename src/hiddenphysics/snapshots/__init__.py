@@ -2,7 +2,7 @@
 
 from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.columns import deviation_name
-from hiddenphysics.snapshots.experiments import Experiments
+from hiddenphysics.snapshots.experiment_collection import Experiments
 from hiddenphysics.snapshots.provenance import Provenance
 from hiddenphysics.snapshots.readers import READERS, Reader, Request, read, read_experiments
 from hiddenphysics.snapshots.snapshot import CHUNK, Snapshot

@@ -14,7 +14,7 @@ from hiddenphysics.models.flow.design import Explored
 from hiddenphysics.models.flow.flow_fit import Searched
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered, outset_of
 from hiddenphysics.simulate import simulate
-from hiddenphysics.snapshots import Snapshot, Snapshots
+from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 from tests.models.flow.problems import BURGERS, EQUATION, TRUTH, pulse
 
 pytestmark = pytest.mark.xdist_group("recordings")  # one process: the tests share compiled code
@@ -56,7 +56,7 @@ def test_scattered_points_are_a_recording_too():
         for t in np.linspace(0.0, 2.4, STOPS)
         for x in [np.sort(random.uniform(-4, 5, 30))]
     )
-    outset = outset_of(EQUATION, data, {}, lambda stage: None)
+    outset = outset_of(EQUATION, Experiments.single(data), {}, lambda stage: None)
     assert outset.covariance is None
     assert outset.windows.periods == (None,)
     fit = MODELS["flow"].learn(Question.of(BURGERS, data), lambda stage: None)
@@ -82,7 +82,7 @@ def chaos():
 
 def test_chaos_is_cut_where_its_tangents_have_grown(chaos):
     equation = Equation.parse(KS, fields=("u",), coordinates=("x",))
-    outset = outset_of(equation, chaos, {}, lambda stage: None)
+    outset = outset_of(equation, Experiments.single(chaos), {}, lambda stage: None)
     assert outset.windows.periods == (pytest.approx(36.0),)
     for name in "abc":
         assert outset.guess.estimate[name] == pytest.approx(1.0, rel=0.02)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from hiddenphysics.errors import DataError
 from hiddenphysics.loader import cut
 from hiddenphysics.snapshots.collection import Snapshots
-from hiddenphysics.snapshots.experiments import Experiments
+from hiddenphysics.snapshots.experiment_collection import Experiments
 from hiddenphysics.snapshots.readers.delimited_text import read_frame
 from hiddenphysics.snapshots.readers.dispatch import READERS, by_name, in_file, is_record, read
 from hiddenphysics.snapshots.readers.naming import split_unit
