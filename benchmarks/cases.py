@@ -44,7 +44,6 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--to", type=Path, default=OUTPUT, help=f"folder of rows and tables; {OUTPUT}")
     parser.add_argument("--small", action="store_true", help="a version for seconds instead of hours")
-    parser.add_argument("--workers", type=int, default=1, help="cases that run side by side")
     parser.add_argument("--retry", action="store_true", help="run cases again whose process has died")
     parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)  # what the processes are told
     return parser
