@@ -38,9 +38,9 @@ CONSTANTS = {
                 "COLD_ERROR",
                 "NEGLIGIBLE",
                 "FIRST_STEPS",
-                "STENCIL",
             )
         ),
+        (FLOW + "log_determinant", "STENCIL"),
         *(
             (FLOW + "smoothed", name)
             for name in ("FEW_STEPS", "SPACINGS", "LONGEST", "PER_OCTAVE", "NOISY", "ALIKE")

@@ -372,6 +372,7 @@ def test_every_picture_is_shown_somewhere() -> None:
 SMALL = {
     "burgers": 30,
     "fractional_walk": 40,
+    "glacier_ice": 2,
     "hidden_pressure": 16,
     "kdv_gap": 30,
     "schrodinger": 30,

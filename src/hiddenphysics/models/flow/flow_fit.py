@@ -34,12 +34,12 @@ from hiddenphysics.models.flow.gauss_newton import (
     Point,
     Round,
     SoFar,
-    log_determinant_slopes,
     run,
 )
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
+from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
