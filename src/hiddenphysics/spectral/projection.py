@@ -80,7 +80,7 @@ def projection(
         # The ties of time derivatives below the highest are those of the fields.
         levels = [on_state, on_rates] if constraints.system.accelerations else [on_state]
         every = xp.concatenate(levels, axis=-2)
-        allowed = allowed - _pseudo_inverse(every, xp) @ every
+        allowed = allowed - _pseudo_inverse(every, xp, (-1,)) @ every
         corner = xp.zeros((*shape, ties, forces.shape[-1]), complex)
         above, below = xp.concatenate([mass, forces], axis=-1), xp.concatenate([on_rates, corner], axis=-1)
         whole = xp.concatenate([above, below], axis=-2)
@@ -111,10 +111,14 @@ def _without_rounding(left: Any, of: Any, xp: Any) -> Any:
     return xp.where(xp.abs(left) > CUT * _size(of, (-2, -1), xp), left, 0.0)
 
 
-def _pseudo_inverse(matrix: Any, xp: Any) -> Any:
-    """Moore and Penrose's inverse of (…, n, m) with rows and columns scaled to 1: derivatives differ much in size."""
-    scaled, by = matrix, {-1: xp.ones(1), -2: xp.ones(1)}
-    for axis in (-1, -2, -1):
+def _pseudo_inverse(matrix: Any, xp: Any, axes: tuple[int, ...] = (-1, -2, -1)) -> Any:
+    """Moore and Penrose's inverse of (…, n, m) with rows and columns scaled to 1: derivatives differ much in size.
+
+    Where there are many solutions, the smallest one is told by the columns' scales. With rows (axis −1) scaled alone
+    it is the smallest as it is, and what the inverse leaves of a vector the nearest one: an orthogonal projection.
+    """
+    scaled, by = matrix, {-1: xp.ones((1, 1)), -2: xp.ones((1, 1))}
+    for axis in axes:
         size = _size(scaled, axis, xp)
         size = xp.where(size > 0, size, 1.0)
         scaled, by[axis] = scaled / size, by[axis] * size

@@ -23,7 +23,7 @@ MOST_SMOOTHED = {1: 400, 2: 400}
 """Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
 points. With as many, smoothing takes a second."""
 
-TIED_OUTSIDE = 5
+TIED_OUTSIDE = 4
 """Waves along the box, where fields are tied together, of what comes in from outside between two snapshots: a pressure
 that the world around exerts on the data, which is harmonic there, and so smooth."""
 

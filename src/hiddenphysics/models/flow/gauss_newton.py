@@ -80,7 +80,7 @@ NEGLIGIBLE = 1e-5
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with; in a plane two in every gap are enough."""
 
-PLANE_STEPS, PLANE_GAIN = 12, 1e-2
+PLANE_STEPS, PLANE_GAIN = 8, 1e-2
 """Evaluations in a round that tune the prior of a plane, and a gain of log evidence that is worth another: with
 thousands of features each takes half a second, and the next round goes on."""
 
