@@ -164,6 +164,7 @@ def answered(
             covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
     agreed: Heterogeneity | None = None
+    widening = 1.0
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
     # Numbers that are not to be trusted carry no small deviations.
     if polished.stopped:
@@ -176,12 +177,14 @@ def answered(
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
-            stated = covariance * criticism.widening**2
+            widening = criticism.widening
         agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
-            stated = stated * agreed.widening**2
+            # What the equation leaves over, and what experiments disagree on, is often the same.
+            widening = max(widening, agreed.widening)
+        stated = covariance * widening**2
     return Fit(
         values=_values(polished),
         covariance=np.pad(stated, (0, len(polished.task.prior.names))),
