@@ -166,6 +166,7 @@ def answered(
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
     agreed: Heterogeneity | None = None
     own = len(polished.task.windows.equation.parameters)
+    widening = 1.0
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
     if verdict.status is not Status.FAILED:
         say("criticising the equation")
@@ -176,12 +177,14 @@ def answered(
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
-            stated = covariance * criticism.widening**2
+            widening = criticism.widening
         agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
-            stated = stated * agreed.widening**2
+            # What the equation leaves over, and what experiments disagree on, is often the same.
+            widening = max(widening, agreed.widening)
+        stated = covariance * widening**2
     return Fit(
         values=numbers_of(polished.task, polished.last.point.parameters, polished.last.tuned.theta),
         covariance=np.pad(stated[:own, :own], (0, len(polished.task.prior.names))),
