@@ -157,16 +157,20 @@ def answered(
         How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
     """
     polished, covariance = best, covariance_of(best.last.information)
+    agreed: Heterogeneity | None = None
     if not best.stopped:
         say("correcting for the volume of states")
         polished, covariance = (correct or polish)(best, say)
-        if np.isfinite(polished.evidence):
-            covariance = covariance + from_inputs(polished.task, polished.last, say)
+        try:
+            if np.isfinite(polished.evidence) and not polished.stopped:
+                covariance = covariance + from_inputs(polished.task, polished.last, say)
+                scale = scale_at(polished.last.point.parameters)
+                agreed = agreement(polished.task, polished.last, scale, say)
+        except Stopped as stop:
+            polished = replace(polished, stopped=stop.reason)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
-    agreed: Heterogeneity | None = None
     widening = 1.0
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
-    # Numbers that are not to be trusted carry no small deviations.
     if polished.stopped:
         verdict, stated = unfinished(polished.stopped), np.full_like(covariance, np.inf)
     elif verdict.status is not Status.FAILED:
@@ -178,7 +182,6 @@ def answered(
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
             widening = criticism.widening
-        agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
