@@ -47,7 +47,7 @@ def draw(fits: dict[str, hp.Result], out: Path) -> None:
             if number == 0:
                 right.plot(snapshot["x"], snapshot["u"], "k.", markersize=3)
     left.set(title="D of each recording by itself, µm²/h", xlabel="recording, fewest cells first")
-    left.legend(fontsize="small")
+    left.legend(fontsize="small", loc="lower right")
     right.set(xlabel="x, µm", title=f"u, {fits['Fisher–KPP'].experiments.names[-1]}: 0, 24, 48 h")
     figure.savefig(out / "scratch_assay.png", dpi=110)
 

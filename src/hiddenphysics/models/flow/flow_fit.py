@@ -158,13 +158,17 @@ def answered(
         return stopped_at(SoFar.of(best.task, best.last, count), best.stopped, count)
     say("correcting for the volume of states")
     polished, covariance = (correct or polish)(best, say)
+    agreed: Heterogeneity | None = None
+    try:
+        if np.isfinite(polished.evidence) and not polished.stopped:
+            covariance = covariance + from_inputs(polished.task, polished.last, say)
+            agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
+    except Stopped as stop:
+        polished = replace(polished, stopped=stop.reason)
     if polished.stopped:
         count += polished.rounds
         return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
-    if np.isfinite(polished.evidence):
-        covariance = covariance + from_inputs(polished.task, polished.last, say)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
-    agreed: Heterogeneity | None = None
     own = len(polished.task.windows.equation.parameters)
     widening = 1.0
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
@@ -178,7 +182,6 @@ def answered(
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
             widening = criticism.widening
-        agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
