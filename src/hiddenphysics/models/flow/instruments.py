@@ -13,7 +13,7 @@ import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.models.flow.windows import Windows
-from hiddenphysics.models.sensors import Size
+from hiddenphysics.models.sensors import Sensors, Size
 
 MOST_SENSORS = 400
 """Sensors with errors of their own: a factorisation of so many columns takes as long as a round of the flow."""
@@ -166,10 +166,11 @@ class Sized(NamedTuple):
 
 def size_of(windows: Windows, kind: Kind) -> Sized:
     """Return name, first size and limits of a kind of errors, in natural units."""
+    sensors = windows.sensors or Sensors()
     asked: dict[str, Size] = {
-        "offset": windows.sensors.offsets,
-        "position": windows.sensors.position_error,
-        "gain": windows.sensors.gains,
+        "offset": sensors.offsets,
+        "position": sensors.position_error,
+        "gain": sensors.gains,
     }
     if kind.what == "position":
         first = FIRST_POSITION * windows.region.extent[kind.row]
