@@ -229,11 +229,13 @@ class Domain:
     def carries(self, lengths: np.ndarray, extent: np.ndarray, noise: float) -> bool:
         """Whether lengths (F, D) lie clear of the ends of the range, and the noise above its end.
 
-        Lengths that have come to the data's extent (D,) need no larger box: none may be longer.
+        Lengths that have come to the data's extent (D,), or to what a driven state may have of it, need no larger box:
+        none may be longer.
         """
         dimensions = len(extent)
         near = 0.05 * np.log(ROOM[dimensions])
-        below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * extent)
+        most = extent * (1.0 if self.entry is None else DRIVEN)
+        below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * most)
         clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
         return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= QUIETEST[dimensions]))
 
