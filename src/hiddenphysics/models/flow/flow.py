@@ -25,7 +25,7 @@ from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, Point
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
-from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording, is_final
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -143,7 +143,7 @@ class FlowModel(Model):
         for gaps in gap_counts(len(snapshots), max(equation.time_orders.values())):
             windows = gathered(equation, windows_of(snapshots, gaps), sensors=question.sensors)
             tried.append(fit_windows(windows, kernels, say))
-            if is_final(tried[-1]):
+            if not tried[-1].verdict.status.is_bad or tried[-1].stopped:
                 break
         last = tried[-1]
         if last.verdict.status.is_bad and not last.stopped and driven and _may_be_driven(question):
