@@ -69,7 +69,7 @@ class Instruments:
         each = errors.reshape(len(self.kinds), self.count)
         return {kind.row: each[n] for n, kind in enumerate(self.kinds) if kind.what == what}
 
-    def moved(self, waves: jax.Array, wavenumbers: tuple[jax.Array, ...], errors: jax.Array) -> jax.Array:
+    def moved(self, waves: jax.Array, wavenumbers: tuple[Any, ...], errors: jax.Array) -> jax.Array:
         """Return `Seen.waves` (U, r, 2m) at the places where the sensors are thought to be.
 
         A shift by d turns the phase of every wave by k·d: exact, however far.
@@ -127,7 +127,7 @@ class Instruments:
         return jnp.where(whose >= 0, errors[jnp.maximum(whose, 0)], 0.0)
 
 
-def _modes_shape(wavenumbers: tuple[jax.Array, ...]) -> tuple[int, ...]:
+def _modes_shape(wavenumbers: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(np.broadcast_shapes(*(k.shape for k in wavenumbers)))
 
 
