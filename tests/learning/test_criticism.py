@@ -121,3 +121,13 @@ def test_too_few_values_say_nothing():
 def test_it_travels_as_plain_data():
     criticism = criticise(recording(np.random.default_rng(2), add=lambda x, t: np.sin(x)))
     assert Criticism.of_plain(criticism.plain()) == criticism
+
+
+def test_sensors_that_are_off_are_told_what_to_type():
+    generator = np.random.default_rng(3)
+    offsets = 2 * generator.standard_normal(30)
+    found = criticise(
+        recording(generator, stops=8, points=30, same=True, change=20.0, add=lambda x, t: offsets)
+    )
+    assert found.speaks_against
+    assert "--sensor-offsets" in found.sentence()

@@ -108,8 +108,9 @@ def explain_equation(pde: str, constants: list[str], answer: Answer) -> None:
         evolving=list(equation.evolution),
         parameters={
             name: [limit if np.isfinite(limit) else None for limit in equation.bounds[name]]
-            for name in equation.parameters
+            for name in equation.numbers
         },
+        functions=[one.call for one in equation.functions],
         constants=dict(equation.constants),
         coordinates=list(equation.coordinates),
         order=equation.order,

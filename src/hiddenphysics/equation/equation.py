@@ -271,6 +271,8 @@ class Equation:
     def statements(self) -> list[str]:
         """Evolution equations, ties and definitions in canonical form, as text that can be typed."""
         printer = Printer(Typed(), {})
+        if self.functions:  # as typed: what stands for an unknown function is nobody's business
+            return [printer.line(line) for line in self._lines]
         lines = [
             EquationLine(to_tree(self.mass[h] + self.evolution[h]), Number("0"))
             if h in self.mass
@@ -283,7 +285,7 @@ class Equation:
 
     def __str__(self) -> str:
         """Canonical text; it parses to the same evolution equations."""
-        bounds = [_bound_statement(name, *self.bounds[name]) for name in self.parameters]
+        bounds = [_bound_statement(name, *self.bounds[name]) for name in self.numbers]
         return "\n".join([*self.statements(), *filter(None, bounds)])
 
     def sympy(self) -> list[sympy.Eq]:

@@ -22,8 +22,9 @@ def explain(equation: Equation) -> str:
             "Fields",
             *(f"  {name}: {', '.join(_roles(equation, name))}" for name in equation.fields),
             *_section(
-                "Parameters", (f"  {name}{_range(*equation.bounds[name])}" for name in equation.parameters)
+                "Parameters", (f"  {name}{_range(*equation.bounds[name])}" for name in equation.numbers)
             ),
+            *_section("Unknown functions", (f"  {one.call}" for one in equation.functions)),
             *_section("Constants", (f"  {name} = {value:g}" for name, value in equation.constants.items())),
             f"Coordinates: t, {', '.join(equation.coordinates)}",
             f"Order {equation.order} in space{_beside(equation)}, {max(equation.time_orders.values())} in time",

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from jax import Array
 from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.typing import ArrayLike
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Features
@@ -66,9 +66,9 @@ class Border(NamedTuple):
         (P,) prior mean, relative to the point around which the model is linear; of flat columns it does not count.
     """
 
-    group: Int[Array, " P"]
-    wave: Float[Array, " P"]
-    mean: Float[Array, " P"]
+    group: Any
+    wave: Any
+    mean: Any
 
 
 class Held(NamedTuple):

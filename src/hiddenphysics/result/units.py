@@ -49,7 +49,8 @@ def parameter_units(equation: Equation, units: Mapping[str, str]) -> dict[str, s
     >>> parameter_units(heat, {"t": "min", "x": "cm"})
     {'b': 'cm²/min', 'c': '1/min'}
     """
-    if not units or not can_tell():
+    # Coefficients of unknown functions carry the unit of the whole, and their arguments none: nothing could be told.
+    if not units or not can_tell() or equation.functions:
         return {}
     known = {
         name: unit for name, unit in ((n, _parsed(text)) for n, text in units.items()) if unit is not None

@@ -42,7 +42,7 @@ def typeset(
         return Typeset(mistake=str(problem))
     pairs = equation.complex_fields
     real = [name for name in equation.fields if not any(name in parts for parts in pairs.values())]
-    return Typeset(mathml(equation.latex()), "", (*real, *pairs), equation.parameters)
+    return Typeset(mathml(equation.latex()), "", (*real, *pairs), equation.numbers)
 
 
 def mathml(latex: str) -> str:

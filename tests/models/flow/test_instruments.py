@@ -91,13 +91,6 @@ def test_offsets_and_places_are_found_with_the_parameter(learned):
     assert "worth" in str(fit)
 
 
-def test_without_them_the_equation_is_criticised_and_what_to_type_is_said():
-    data, _, _ = recording(3, OFFSET)
-    fit = hp.identify("u_t = D*u_xx", data, model="flow")
-    assert fit.status.is_bad
-    assert "--sensor-offsets" in fit.explanation
-
-
 def test_a_saved_result_still_knows_its_sensors(learned, tmp_path):
     fit, _, _ = learned
     fit.save(tmp_path / "fit.nc")

@@ -69,6 +69,10 @@ PER_EDGE, MOST_AT_EDGES = 3.0, 256
 """Points of a line's grid over the distance within which what comes from outside sets in, as long as the line has no
 more than so many."""
 
+DRIVEN = 0.2
+"""Largest length of a state that is driven, in extents of the data. What comes in explains most of it, so that a length
+is free to be anything: on the ice it ran to the whole extent, the box to seven of them, and its grid to 0.3 m."""
+
 APART = 0.1
 """Part of a line's box that keeps what comes in at one end apart from what comes in at the other."""
 
@@ -286,13 +290,15 @@ class Domain:
     ) -> bool:
         """Whether lengths (L, D) lie clear of the ends of the range, and the noise above its end.
 
-        Lengths that have come to the data's extent (D,) need no larger box: none may be longer. In a plane lengths may
-        be short where there is little of them, `relative` (L,): what counts are the waves that the noise lets be seen.
+        Lengths that have come to the data's extent (D,), or to what a driven state may have of it, need no larger box:
+        none may be longer. In a plane lengths may be short where there is little of them, `relative` (L,): what counts
+        are the waves that the noise lets be seen.
         """
         extent = windows.region.extent
         dimensions = len(extent)
         near = 0.05 * np.log(ROOM[dimensions])
-        below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * extent)
+        most = extent * (1.0 if self.entry is None else DRIVEN)
+        below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * most)
         if dimensions == 1:
             clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
         else:
@@ -320,7 +326,8 @@ def domain_of(
     region = windows.region
     dimensions = len(region.extent)
     play = ROOM[dimensions]
-    held = np.minimum(lengths, region.extent / play)
+    # Longer ones would need so much padding that its grid no longer shows what comes in near the data.
+    held = np.minimum(lengths, region.extent * (DRIVEN if outside else 1.0) / play)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     # Longer ones need more padding, which a side that repeats does not have.
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)

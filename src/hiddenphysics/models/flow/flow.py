@@ -26,7 +26,7 @@ from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.packed import check_packed
-from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording, is_final
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.unfinished import stopped_at
 from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
@@ -150,11 +150,10 @@ class FlowModel(Model):
         tried: list[Fit] = []
         for gaps in gap_counts(longest, max(equation.time_orders.values())):
             tried.append(fit_windows(every.cut(gaps), kernels, say))
-            if is_final(tried[-1]):
+            if not tried[-1].verdict.status.is_bad or tried[-1].stopped or _contradicts(tried[-1]):
                 break
         last = tried[-1]
-        contradicts = last.heterogeneity is not None and last.heterogeneity.speaks_against
-        is_bad = last.verdict.status.is_bad and not last.stopped and not contradicts
+        is_bad = last.verdict.status.is_bad and not last.stopped and not _contradicts(last)
         if is_bad and driven and _may_be_driven(question):
             tried.append(recorded())
         return max(
@@ -236,6 +235,11 @@ def _told(system: System, measured: Sequence[str]) -> set[str]:
         count = len(told)
         told |= set().union(*(enters[name] for name in told)) & set(enters)
     return told
+
+
+def _contradicts(fit: Fit) -> bool:
+    """Whether experiments contradict each other: parts of theirs would, too."""
+    return fit.heterogeneity is not None and fit.heterogeneity.speaks_against
 
 
 def _may_be_driven(question: Question) -> bool:

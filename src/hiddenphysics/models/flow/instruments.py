@@ -13,7 +13,7 @@ import numpy as np
 
 from hiddenphysics.errors import DataError
 from hiddenphysics.models.flow.windows import Windows
-from hiddenphysics.models.sensors import Size
+from hiddenphysics.models.sensors import Sensors, Size
 
 MOST_SENSORS = 400
 """Sensors with errors of their own: a factorisation of so many columns takes as long as a round of the flow."""
@@ -69,7 +69,7 @@ class Instruments:
         each = errors.reshape(len(self.kinds), self.count)
         return {kind.row: each[n] for n, kind in enumerate(self.kinds) if kind.what == what}
 
-    def moved(self, waves: jax.Array, wavenumbers: tuple[jax.Array, ...], errors: jax.Array) -> jax.Array:
+    def moved(self, waves: jax.Array, wavenumbers: tuple[Any, ...], errors: jax.Array) -> jax.Array:
         """Return `Seen.waves` (U, r, 2m) at the places where the sensors are thought to be.
 
         A shift by d turns the phase of every wave by k·d: exact, however far.
@@ -127,7 +127,7 @@ class Instruments:
         return jnp.where(whose >= 0, errors[jnp.maximum(whose, 0)], 0.0)
 
 
-def _modes_shape(wavenumbers: tuple[jax.Array, ...]) -> tuple[int, ...]:
+def _modes_shape(wavenumbers: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(np.broadcast_shapes(*(k.shape for k in wavenumbers)))
 
 
@@ -166,10 +166,11 @@ class Sized(NamedTuple):
 
 def size_of(windows: Windows, kind: Kind) -> Sized:
     """Return name, first size and limits of a kind of errors, in natural units."""
+    sensors = windows.sensors or Sensors()
     asked: dict[str, Size] = {
-        "offset": windows.sensors.offsets,
-        "position": windows.sensors.position_error,
-        "gain": windows.sensors.gains,
+        "offset": sensors.offsets,
+        "position": sensors.position_error,
+        "gain": sensors.gains,
     }
     if kind.what == "position":
         first = FIRST_POSITION * windows.region.extent[kind.row]

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.gaussian import covariance_of
-from hiddenphysics.learning import Guess, Progress, Status, Stopped, WeakGuess, weak_guess
+from hiddenphysics.learning import Guess, Progress, Stopped, WeakGuess, weak_guess
 from hiddenphysics.models.flow.beginning import beginning_of, joined, vector_of
 from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.design import MOST_PARAMETERS, MOST_STATE_ROUNDS, explore
@@ -179,22 +179,12 @@ def fit_recording(
     while longest >= SHORTEST_WINDOW or not fits:
         fits.append(_fit(outset, longest, say))
         used = fits[-1].learned.stops.shape[1]
-        if is_final(fits[-1]):
+        if not fits[-1].verdict.status.is_bad or fits[-1].stopped:
             break
         longest = min(longest, used) // SHORTER
     return max(
         fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
     )
-
-
-def is_final(fit: Fit) -> bool:
-    """Whether shorter windows would not help.
-
-    A search that was lost may find its way in shorter ones. One that has settled, and leaves over what is no noise, has
-    seen that the equation does not hold: in short windows that is only harder to see. Offsets of sensors at 13 places
-    were a misfit in one window of nine snapshots; in windows of two D was 0.0053 ± 0.0007, and is 0.2.
-    """
-    return not fit.verdict.status.is_bad or fit.stopped or fit.verdict.status is Status.MISFIT
 
 
 def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
