@@ -38,7 +38,8 @@ from hiddenphysics.models.flow.gauss_newton import (
 )
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over
-from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
+from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel, Unknowns

@@ -27,8 +27,8 @@ from hiddenphysics.models.flow.flow_fit import (
 )
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
 from hiddenphysics.models.flow.grids import GridRecording
-from hiddenphysics.models.flow.path import wave_count
 from hiddenphysics.models.flow.processes import has_outside, with_outside
+from hiddenphysics.models.flow.program import wave_count
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, windows_of
 from hiddenphysics.models.model import Fit
