@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.fft import next_fast_len
 
@@ -162,7 +163,7 @@ class Domain:
         """Return amplitudes of the processes that make fields' amplitudes (W, F, K), and nothing from outside."""
         z = fields.reshape(len(fields), -1)
         if self.program.means:
-            modes = np.stack([np.asarray(self.features.modes_of(one)) for one in fields])
+            modes = np.stack([np.asarray(self.features.modes_of(jnp.asarray(one))) for one in fields])
             made = np.einsum("fr...,wf...->wr...", np.conj(self._basis(parameters)), modes)
             z = self.features.amplitudes(made).reshape(len(fields), -1)
             rows = [row for group in self.program.groups for row in group.rows[group.free :]]
@@ -175,7 +176,7 @@ class Domain:
         processes = z[:, : program.processes * count].reshape(len(z), program.processes, count)
         if not program.means:
             return processes
-        modes = np.stack([np.asarray(self.features.modes_of(one)) for one in processes])
+        modes = np.stack([np.asarray(self.features.modes_of(jnp.asarray(one))) for one in processes])
         fields = self.features.amplitudes(np.einsum("fr...,wr...->wf...", self._basis(parameters), modes))
         rows = [row for group in program.groups for row in group.rows[group.free :]]
         fields[:, rows, 0] = z[:, program.features - program.means : program.features]
