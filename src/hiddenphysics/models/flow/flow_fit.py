@@ -321,7 +321,7 @@ def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
         return rebox(task, last.point)
     if task.resolves(last):
         return None
-    domain = task.domain.finer(FINER_GRID, task.windows)
+    domain = task.domain.finer(FINER_GRID[len(task.domain.shortest)], task.windows)
     fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
     return replace(fresh, slope=task.slope), last.point
 
