@@ -6,17 +6,13 @@ import pytest
 from hiddenphysics.equation import Equation
 from hiddenphysics.spectral import Features, Grid, Group, basis, groups_of, process_count, projection
 
-VELOCITY = (
-    "u_t + a*(u*u_x + v*u_y) + p_x - b*lap(u) = 0; v_t + a*(u*v_x + v*v_y) + p_y - b*lap(v) = 0; u_x + v_y = 0"
-)
+VELOCITY = "u_t + a*(u*u_x + v*u_y) + p_x - b*lap(u) = 0; v_t + a*(u*v_x + v*v_y) + p_y - b*lap(v) = 0; u_x + v_y = 0"
 POTENTIAL = VELOCITY.replace("u_x + v_y = 0", "u = psi_y; v = -psi_x")
 WARM = (
     "u_t + u*u_x + v*u_y + p_x - b*lap(u) = 0; v_t + u*v_x + v*v_y + p_y - b*lap(v) - T = 0; "
     "T_t + u*T_x + v*T_y - c*lap(T) = 0; u_x + v_y = 0"
 )
-SPACE = (
-    "u_t + p_x - b*lap(u) = 0; v_t + p_y - b*lap(v) = 0; w_t + p_z - b*lap(w) = 0; u_x + v_y + w_z = 0"
-)
+SPACE = "u_t + p_x - b*lap(u) = 0; v_t + p_y - b*lap(v) = 0; w_t + p_z - b*lap(w) = 0; u_x + v_y + w_z = 0"
 
 
 @pytest.mark.parametrize(
@@ -42,7 +38,9 @@ def through(equation, grid):
 
 @pytest.mark.parametrize(("text", "sides"), [("VELOCITY", 2), ("SPACE", 3)])
 def test_processes_without_ties_make_every_state_without_sources(text, sides):
-    equation = Equation.parse({"VELOCITY": VELOCITY, "SPACE": SPACE}[text].replace("a*", "").replace("b*", ""))
+    equation = Equation.parse(
+        {"VELOCITY": VELOCITY, "SPACE": SPACE}[text].replace("a*", "").replace("b*", "")
+    )
     grid = Grid(((0.0, 3.0), (0.0, 2.0), (0.0, 5.0))[:sides], (8,) * sides)
     made = through(equation, grid)
     groups = groups_of(equation)

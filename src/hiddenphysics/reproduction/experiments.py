@@ -158,8 +158,7 @@ NAVIER_STOKES = Study(
     group="navier-stokes",
     title="The Navier–Stokes equations",
     story="Vortices behind a cylinder at Reynolds number 100. The velocity is known at 251 and 249 points of the wake; "
-    "the pressure is not measured and is found with the parameters. It cannot be integrated without knowing more, so "
-    "the flow model has no column here.",
+    "the pressure is not measured and is found with the parameters: it is what keeps the velocity without sources.",
     equation="u_t + a*(u*u_x + v*u_y) + p_x - b*(u_xx + u_yy) = 0; "
     "v_t + a*(u*v_x + v*v_y) + p_y - b*(v_xx + v_yy) = 0; u = psi_y; v = -psi_x",
     truth={"a": 1.0, "b": 0.01},
@@ -168,7 +167,6 @@ NAVIER_STOKES = Study(
     data="cylinder",
     fallback="cylinder_extract",
     points=(251, 249),
-    models=(AUTHORS, PAPER, MIDPOINT),
     picture=Picture("Figure 5", "The Navier–Stokes equations", 0, MIDPOINT, (0.0,), hidden=("p",)),
     tables=(
         statistics(

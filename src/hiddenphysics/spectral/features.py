@@ -111,8 +111,12 @@ class Features:
 
     def amplitudes(self, modes: np.ndarray) -> np.ndarray:
         """Feature amplitudes (…, K) of modes (…, *modes), those of other waves left out: the inverse of `modes_of`."""
-        own = modes[(..., *(self.indices % np.array(self.grid.shape)).T)]
-        mean = modes[(..., *[0] * self.indices.shape[1])][..., None].real
+        sides = len(self.grid.shape)
+        flat = modes.reshape(*modes.shape[: modes.ndim - sides], -1)
+        places = np.ravel_multi_index(
+            tuple((self.indices % np.array(self.grid.shape)).T), self.grid.modes_shape
+        )
+        own, mean = flat[..., places], flat[..., :1].real
         return np.concatenate([mean, 2 * own.real, -2 * own.imag], axis=-1)
 
     def at(self, points: np.ndarray) -> np.ndarray:

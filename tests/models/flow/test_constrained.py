@@ -8,7 +8,8 @@ import pytest
 import hiddenphysics as hp
 from hiddenphysics.equation import Equation
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow.path import Along, Latent, Path, Program, at_the_end, idle_fields
+from hiddenphysics.models.flow.path import Along, Latent, Path, at_the_end, idle_fields
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.spectral import Features, Gauge, Grid, Motion
 

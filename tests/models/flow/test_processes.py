@@ -20,9 +20,7 @@ from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.priors import SquaredExponential
 from hiddenphysics.spectral import values_at
 
-STREAM = (
-    "u_t + a*(u*u_x + v*u_y) + p_x - b*lap(u) = 0; v_t + a*(u*v_x + v*v_y) + p_y - b*lap(v) = 0; u_x + v_y = 0"
-)
+STREAM = "u_t + a*(u*u_x + v*u_y) + p_x - b*lap(u) = 0; v_t + a*(u*v_x + v*v_y) + p_y - b*lap(v) = 0; u_x + v_y = 0"
 PARAMETERS = np.array([1.0, 0.1])
 
 
@@ -65,7 +63,7 @@ def test_two_velocities_are_one_process_on_two_scales(vortices):
 
 
 def test_the_density_of_a_potential_has_the_variance_that_it_says(vortices, domain):
-    windows, prior, theta = vortices
+    _, prior, theta = vortices
     features = domain.features
     spectrum = np.asarray(
         prior.spectrum(theta, features.omega, features.measure, np.zeros(len(prior.blocks) + prior.means))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
+import jax.numpy as jnp
 import numpy as np
 from scipy.fft import next_fast_len
 
@@ -17,8 +18,9 @@ from hiddenphysics.equation import parameter
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import posterior, reduce
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.path import Latent, Program
+from hiddenphysics.models.flow.path import Latent
 from hiddenphysics.models.flow.processes import OUTSIDE, is_fine, levels_of
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import WAVES_PER_OCTAVE, rising, rung
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.priors import Prior
@@ -55,6 +57,13 @@ ALONE = 100
 
 QUIETER = {1: 30.0, 2: 4.0}
 """The noise variance may fall by this factor before more features are needed."""
+
+STEP = 3.0
+"""That end of a box's range, in a plane, is a power of this: a noise that moves a little asks for no other box."""
+
+PER_VALUE, ALWAYS = 2.0, 1500
+"""Features in a plane for every value, all processes and snapshots together: no values tell more. So many cost little,
+and are always allowed."""
 
 FAR = {1: 4.0, 2: 1.0}
 """Padding, in extents of the data, for equations with fractional derivatives: these feel what is far away."""
@@ -181,6 +190,8 @@ class Domain:
         Where something comes in from outside; None where nothing does.
     inputs
         Grid -> the known inputs of every window on it; None where the equation has none.
+    full
+        Whether it has as many waves as the values could tell, and the noise would let more be seen.
     """
 
     program: Program
@@ -193,6 +204,7 @@ class Domain:
     room: float
     entry: Entry | None = None
     inputs: Callable[[Grid], Driving] | None = None
+    full: bool = False
 
     @property
     def ends(self) -> np.ndarray:
@@ -251,7 +263,7 @@ class Domain:
         """Return amplitudes of the processes that make fields' amplitudes (W, F, K), and nothing from outside."""
         z = fields.reshape(len(fields), -1)
         if self.program.means:
-            modes = np.stack([np.asarray(self.features.modes_of(one)) for one in fields])
+            modes = np.stack([np.asarray(self.features.modes_of(jnp.asarray(one))) for one in fields])
             made = np.einsum("fr...,wf...->wr...", np.conj(self._basis(parameters)), modes)
             z = self.features.amplitudes(made).reshape(len(fields), -1)
             rows = [row for group in self.program.groups for row in group.rows[group.free :]]
@@ -264,7 +276,7 @@ class Domain:
         processes = z[:, : program.processes * count].reshape(len(z), program.processes, count)
         if not program.means:
             return processes
-        modes = np.stack([np.asarray(self.features.modes_of(one)) for one in processes])
+        modes = np.stack([np.asarray(self.features.modes_of(jnp.asarray(one))) for one in processes])
         fields = self.features.amplitudes(np.einsum("fr...,wr...->wf...", self._basis(parameters), modes))
         rows = [row for group in program.groups for row in group.rows[group.free :]]
         fields[:, rows, 0] = z[:, program.features - program.means : program.features]
@@ -304,7 +316,7 @@ class Domain:
         else:
             needed = highest_waves(prior, lengths, relative, _least(noise, windows, dimensions)[1])
             carried = 2 * np.pi * np.array(self.features.waves) / np.array(self.features.grid.lengths)
-            clear = np.all(needed < carried) and np.all(below)
+            clear = (self.full or np.all(needed < carried)) and np.all(below)
         return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= QUIETEST[dimensions]))
 
 
@@ -342,7 +354,11 @@ def domain_of(
         own = np.max(held[is_fine(prior)], axis=0) * play
         around = np.minimum(longest, np.maximum(own, region.extent.min() / PADDING[dimensions]))
         longest = region.extent
-    features = choose(windows.box_region, finest, around, reach, beyond, room, windows.periods)
+    most = max(PER_VALUE * windows.count, ALWAYS) / len(envelopes) if dimensions > 1 else np.inf
+    features = choose(windows.box_region, finest, around, reach, beyond, room, windows.periods, most)
+    full = bool(
+        np.any(np.array(features.waves) < reach / finest * np.array(features.grid.lengths) / (2 * np.pi) - 1)
+    )
     steepest = max(one.steepest(features.grid.box) for one in envelopes)
     features = finer(features, max(steepest, windows.inputs.finer(features.grid) if windows.inputs else 1.0))
     entry = Entry.of(windows) if outside else None
@@ -353,7 +369,7 @@ def domain_of(
     program = Program.of(windows.equation, features, waves)
     inputs = partial(windows.inputs.driving, windows) if windows.inputs else None
     return Domain(
-        program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, entry, inputs
+        program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, entry, inputs, full
     )
 
 
@@ -377,7 +393,8 @@ def _least(noise: float, windows: Windows, dimensions: int) -> tuple[float, floa
         decade = 100.0 ** np.floor(np.log(noise / QUIETER[1]) / np.log(100.0))
         quietest = max(decade, QUIETEST[1])
         return quietest, SHARE * quietest
-    quietest = max(noise / QUIETER[dimensions], QUIETEST[dimensions])
+    steps = np.floor(np.log(noise / QUIETER[dimensions]) / np.log(STEP))
+    quietest = max(float(STEP**steps), QUIETEST[dimensions])
     return quietest, quietest * min(OMITTED, UNSEEN / np.sqrt(2 * windows.count))
 
 
@@ -400,6 +417,7 @@ def choose(
     beyond: float = 0.0,
     room: float = 1.0,
     periods: Sequence[float | None] | None = None,
+    most: float = np.inf,
 ) -> Features:
     """Return features that carry a prior with lengths between `shortest` and `longest` along each side.
 
@@ -419,19 +437,22 @@ def choose(
         Factor on the usual padding.
     periods
         After which the fields repeat along each side; such a side of the region is the box's, and has no padding.
+    most
+        Features, about: with more, the highest waves are left out along all sides alike.
     """
-    box, waves, shape = [], [], []
+    box: list[tuple[float, float]] = []
+    wanted: list[float] = []
     sides = zip(region.low, region.high, shortest, longest, periods or [None] * len(shortest), strict=True)
     for low, high, short, long, period in sides:
         padding = beyond * (high - low) + room * PADDING[len(shortest)] * long
         side = high - low + (padding if period is None else 0.0)
         middle = 0.5 * (low + high)
         box.append((float(middle - side / 2), float(middle + side / 2)))
-        count = rung(reach / short * side / (2 * np.pi), WAVES_PER_OCTAVE[len(shortest)])
-        waves.append(count)
-        shape.append(2 * int(next_fast_len(math.ceil(FINER[len(shortest)] * count) + 1)))
-    # Counted, not listed: a list of ten thousand by ten thousand waves would be the end of the memory.
-    total = float(np.prod([2.0 * w + 1 for w in waves])) * (math.pi / 4 if len(waves) > 1 else 1.0)
+        wanted.append(reach / short * side / (2 * np.pi))
+    share = min(1.0, (most / _count(wanted)) ** (1.0 / len(wanted)))
+    waves = [rung(share * w, WAVES_PER_OCTAVE[len(wanted)]) for w in wanted]
+    shape = [2 * int(next_fast_len(math.ceil(FINER[len(wanted)] * w) + 1)) for w in waves]
+    total = _count(waves)
     if total > MOST_FEATURES:
         raise ModelError(
             f"Lengths of {', '.join(f'{s:.3g}' for s in shortest)} over a box of "
@@ -439,6 +460,11 @@ def choose(
             f"{MOST_FEATURES}. Choose a smaller region of the data, or model='midpoint'."
         )
     return Features(Grid(tuple(box), tuple(shape)), tuple(waves))
+
+
+def _count(waves: Sequence[float]) -> float:
+    """Features of one process, counted, not listed: ten thousand by ten thousand waves would be all of the memory."""
+    return float(np.prod([2.0 * w + 1 for w in waves])) * (math.pi / 4 if len(waves) > 1 else 1.0)
 
 
 def finer(features: Features, steepest: float) -> Features:

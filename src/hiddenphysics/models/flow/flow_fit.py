@@ -40,7 +40,8 @@ from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
-from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
+from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.windows import Windows
@@ -327,7 +328,7 @@ def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
         return rebox(task, last.point)
     if task.resolves(last):
         return None
-    domain = task.domain.finer(FINER_GRID)
+    domain = task.domain.finer(FINER_GRID[len(task.domain.shortest)])
     fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
     return replace(fresh, slope=task.slope), last.point
 

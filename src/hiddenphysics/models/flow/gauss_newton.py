@@ -68,8 +68,8 @@ UNEXPLAINED = 0.1
 LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 1e-4, 1e-3
 """Bounds of that error per value in units of the field's size, and what is enough for the first round."""
 
-FINER_GRID, MOST_POINTS = 1.5, 20000
-"""A grid that is too coarse is made so much finer, up to so many points."""
+FINER_GRID, MOST_POINTS = {1: 1.5, 2: 1.4}, 20000
+"""A grid that is too coarse is made so much finer, rounded up to a power of √2, up to so many points."""
 
 TAIL = 10.0
 """What stands in a grid's shortest waves may exceed the accepted error by so much: those that it lacks hold less."""
@@ -424,7 +424,11 @@ class FlowTask:
         """
         error = last.tail * np.sqrt(self.count)
         fine = error < TAIL * self.tolerance(last.at, last.misfit, cold=False)
-        return bool(fine or np.prod(finer(self.domain.features, FINER_GRID).grid.shape) > MOST_POINTS)
+        return bool(
+            fine
+            or np.prod(finer(self.domain.features, FINER_GRID[len(self.domain.shortest)]).grid.shape)
+            > MOST_POINTS
+        )
 
     def carried(self, at: Point) -> bool:
         """Whether the box still carries the prior that the point has reached."""

@@ -19,12 +19,12 @@ from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
     Latent,
     Path,
-    Program,
     at_the_end,
     idle_fields,
     moved,
     rates_in_parameters,
 )
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots

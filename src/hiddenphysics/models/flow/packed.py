@@ -11,7 +11,7 @@ import numpy as np
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
 from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, one_of, record
-from hiddenphysics.spectral import Features, Grid
+from hiddenphysics.spectral import Features, Grid, groups_of, process_count
 
 PLACE = "what the flow has learned"
 
@@ -136,6 +136,11 @@ def _fits_the_grid(
     found = arrays["envelope"].shape if "envelope" in arrays else ()
     if len(found) != len(shape) + 2 or found[2:] != shape or math.prod(found) == 0:
         raise DataError(f"the envelope of {PLACE} has the shape {found}; it ends with {shape!s:.60}.")
+    processes = process_count(groups_of(equation))
+    if found[1] != processes:
+        raise DataError(
+            f"the envelope of {PLACE} has {found[1]} processes; the equation's state is made of {processes}."
+        )
     # From here on the grid is known to be as small as an array in the file.
     count = found[1] * Features(Grid(tuple((low, high) for low, high in plain["box"]), shape), waves).count
     count += len(equation.system.state) - found[1]

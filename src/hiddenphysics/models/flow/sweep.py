@@ -11,7 +11,8 @@ import numpy as np
 
 from hiddenphysics.gaussian import Reduced, fold, from_squares, unfold
 from hiddenphysics.models.flow.compressed import Seen
-from hiddenphysics.models.flow.path import Along, Latent, Path, Program, along
+from hiddenphysics.models.flow.path import Along, Latent, Path, along
+from hiddenphysics.models.flow.program import Program
 from hiddenphysics.together import together
 
 

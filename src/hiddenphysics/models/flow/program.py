@@ -1,0 +1,123 @@
+"""`Program`: an equation on a grid with the waves of its state: what a compiled flow depends on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from hiddenphysics.equation import Equation
+from hiddenphysics.spectral import (
+    MIN_POINTS,
+    Driving,
+    Features,
+    Gauge,
+    Grid,
+    Group,
+    Motion,
+    groups_of,
+    process_count,
+)
+
+
+@dataclass(frozen=True)
+class Program:
+    """An equation on a grid; static and hashable: what a compiled program depends on.
+
+    Attributes
+    ----------
+    equation
+        What moves the fields.
+    shape, waves
+        Points of the grid along each side, and waves of the latent.
+    outside
+        Waves of what comes from outside at every stop; none where nothing does.
+    """
+
+    equation: Equation
+    shape: tuple[int, ...]
+    waves: tuple[int, ...]
+    outside: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, equation: Equation, features: Features, outside: tuple[int, ...] = ()) -> Program:
+        """Return the program on the features' grid."""
+        return cls(equation, features.grid.shape, features.waves, outside)
+
+    @property
+    def groups(self) -> tuple[Group, ...]:
+        """Fields that are tied together."""
+        return groups_of(self.equation)
+
+    @property
+    def processes(self) -> int:
+        """Number R of processes that make the state: one for every field, or fewer where fields are tied together."""
+        return process_count(self.groups)
+
+    @property
+    def means(self) -> int:
+        """Means of the state that no process has: ties of derivatives leave them free."""
+        return len(self.state) - self.processes
+
+    @property
+    def features(self) -> int:
+        """Features R·K of the state in the latent, and the further means; what comes from outside is behind them."""
+        return self.processes * wave_count(self.waves) + self.means
+
+    @property
+    def kicks(self) -> int:
+        """Features F·M of what comes from outside at one stop."""
+        return len(self.state) * wave_count(self.outside) if self.outside else 0
+
+    @property
+    def state(self) -> tuple[str, ...]:
+        """Names of the F fields of the state."""
+        return self.equation.system.state
+
+    @property
+    def coarsely(self) -> bool:
+        """Whether derivatives in the state go the coarse way; the state, and those in parameters, go the fine one.
+
+        They only turn the direction in which a round looks: where it ends, what is left over is that of the fine way.
+        On a line they cost little, and go the fine way too.
+        """
+        return len(self.shape) > 1
+
+    @property
+    def tied(self) -> bool:
+        """Whether statements without a time derivative tie the fields of the state together."""
+        return bool(self.equation.system.constraints.ties)
+
+    def state_of(self, motion: Motion, features: Features, gauge: Gauge) -> Callable[[Any, Any], Any]:
+        """Return what takes the state's amplitudes (R·K + means,) and parameters (P,) to modes (F, *modes)."""
+        names = self.equation.parameters
+
+        def made(z: Any, parameters: Any) -> Any:
+            split = self.features - self.means
+            processes = features.to_modes(z[:split].reshape(self.processes, -1), gauge)
+            if not self.tied:
+                return processes
+            numbers = dict(zip(names, parameters, strict=True))
+            return motion.made_of(processes, z[split : self.features], numbers)
+
+        return made
+
+    def allowing(self, motion: Motion) -> Callable[[Any, Any], Any]:
+        """Return what takes modes and parameters (P,) to the nearest modes that the constraints allow."""
+        if not self.tied:
+            return lambda modes, parameters: modes
+        names = self.equation.parameters
+        return lambda modes, parameters: motion.allowed(modes, dict(zip(names, parameters, strict=True)))
+
+    def on(self, ends: Any, driving: Driving | None = None) -> tuple[Motion, Features]:
+        """Return the motion and the features on a box with ends (D, 2) and with known inputs; both may be traced."""
+        motion = Motion.over(self.equation, self.shape, ends, driving)
+        return motion, Features(motion.grid, self.waves)
+
+
+@lru_cache(maxsize=256)
+def wave_count(waves: tuple[int, ...]) -> int:
+    """Return the number of features with these waves along the sides of any box."""
+    unit = Grid(((0.0, 1.0),) * len(waves), tuple(2 * w + 2 + MIN_POINTS for w in waves))
+    return Features(unit, waves).count
