@@ -11,6 +11,7 @@ from hiddenphysics.learning.criticism import (
     term_scores,
 )
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
+from hiddenphysics.learning.nuts import AGREED, Density, Posterior, Sampled, r_hat, sample
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.outliers import mixture
 from hiddenphysics.learning.rounds import rounds
@@ -33,6 +34,7 @@ from hiddenphysics.learning.watch import Progress, Stopped, Watch, silent
 from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
+    "AGREED",
     "HIGHEST",
     "LEAST_NOISE",
     "MANY",
@@ -40,12 +42,15 @@ __all__ = [
     "TIGHT",
     "WORDS",
     "Criticism",
+    "Density",
     "Guess",
     "Laplace",
     "LeftOver",
     "Objective",
     "Optimum",
+    "Posterior",
     "Progress",
+    "Sampled",
     "SmoothedField",
     "Smoother",
     "Source",
@@ -68,8 +73,10 @@ __all__ = [
     "mixture",
     "positive_inverse",
     "prior_of",
+    "r_hat",
     "refine",
     "rounds",
+    "sample",
     "seen_in",
     "silent",
     "smooth",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Criticism, Progress, Verdict
+from hiddenphysics.learning import Criticism, Posterior, Progress, Verdict
 from hiddenphysics.models.question import Question
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots import Snapshots
@@ -43,6 +43,8 @@ class Fit:
         Whether it was told to stop before its end.
     criticism
         Whether what the equation leaves over is noise; None where nobody asked.
+    posterior
+        What may be sampled, in the order of `values`; None where there is nothing.
     """
 
     values: dict[str, float]
@@ -54,6 +56,7 @@ class Fit:
     learned: Any
     stopped: bool = False
     criticism: Criticism | None = None
+    posterior: Posterior | None = None
 
 
 class Model(ABC):

@@ -32,12 +32,14 @@ Kernels = Scales | Mapping[str, Scales]
 class Question:
     """An equation, snapshots under its names, and the kernels that a user has chosen.
 
-    `Question.of` brings them together and refuses what no model can use.
+    `Question.of` brings them together and refuses what no model can use. Where it is `sampled`, the posterior of the
+    parameters is drawn from, once it is known where it lies.
     """
 
     equation: Equation
     snapshots: Snapshots
     kernels: Kernels | None = None
+    sampled: bool = False
 
     @classmethod
     def of(

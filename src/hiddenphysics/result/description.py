@@ -70,6 +70,7 @@ def check_description(told: dict[str, Any]) -> None:
         },
         {
             "criticism": optional(CRITICISM),
+            "chains": optional(record({"names": listing(text), "draws": listing(listing(listing(finite)))})),
             "provenance": record({"units": mapping(text), "start": text, "notes": listing(text)}),
         },
     )(told, "the description")

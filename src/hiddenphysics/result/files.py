@@ -32,6 +32,7 @@ from hiddenphysics.loader import (
     unseal,
 )
 from hiddenphysics.models import MODELS, Arrays, Question
+from hiddenphysics.result.chains import Chains
 from hiddenphysics.result.description import FORMAT, check_description, check_numbers
 from hiddenphysics.result.result import Result
 from hiddenphysics.snapshots import Provenance, Snapshots, read
@@ -203,6 +204,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "values": result.values,
         "reason": result.reason,
         "criticism": None if result.criticism is None else result.criticism.plain(),
+        "chains": None if result.chains is None else result.chains.plain(),
         "evidence": result.evidence,
         "status": str(result.status),
         "explanation": result.explanation,
@@ -242,4 +244,5 @@ def _rebuild(
         learned=model.unpack(question, values, told["learned"], arrays),
         reason=told["reason"],
         criticism=Criticism.of_plain(told["criticism"]) if told.get("criticism") else None,
+        chains=Chains.of_plain(told["chains"]) if told.get("chains") else None,
     )

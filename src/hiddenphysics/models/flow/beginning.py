@@ -9,7 +9,7 @@ import numpy as np
 
 from hiddenphysics.equation import velocity
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
+from hiddenphysics.learning import MOST_POINTS, Guess, Progress, Source, first_guess, silent
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows
@@ -78,7 +78,7 @@ class Beginning:
         return np.array([numbers[name] for name in self.windows.equation.parameters])
 
 
-def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
+def beginning_of(windows: Windows, kernels: Mapping[str, Kernel], say: Progress = silent) -> Beginning:
     """Smooth every measured field, choose the box, and regress; kernels that were not given are chosen by evidence.
 
     Of very many points some are enough for that.
@@ -88,9 +88,8 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     smoothed = []
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
-        smoothed.append(
-            smooth(windows, row, KERNELS[len(windows.equation.coordinates)] if given is None else (given,))
-        )
+        offered = KERNELS[len(windows.equation.coordinates)] if given is None else (given,)
+        smoothed.append(smooth(windows, row, offered, say=say))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
     envelopes = [
@@ -99,6 +98,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     whole = windows if all_points else replace(whole, sizes=windows.sizes, quiet=windows.quiet)
     noise = windows.quiet + float(np.exp(theta[-1]))
     domain = domain_of(whole, prior, envelopes, prior.lengths(theta), noise)
+    say("guessing the parameters")
     return _begun(domain, whole, windows, prior, theta, smoothed)
 
 

@@ -38,6 +38,7 @@ from hiddenphysics.models.flow.gauss_newton import (
 )
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
+from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.path import MOST_GROWTH, Program, fastest_growth
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
@@ -107,7 +108,7 @@ class Searched:
 def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
     """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
     say("smoothing each snapshot")
-    start = beginning_of(windows, kernels)
+    start = beginning_of(windows, kernels, say)
     if start.thinned is start.windows:
         against = explained_better(float(sum(one.evidence for one in start.smoothed)))
     else:
@@ -183,6 +184,7 @@ def answered(
         learned=learned,
         stopped=bool(polished.stopped),
         criticism=criticism,
+        posterior=sampling_density(polished.last, polished.task.slope, covariance),
     )
 
 

@@ -208,7 +208,7 @@ def outset_of(
     smoothed = []
     for row, name in enumerate(windows.names):
         offered = (kernels[name],) if name in kernels else KERNELS[len(equation.coordinates)]
-        smoothed.append(smooth(windows, row, offered, even=True))
+        smoothed.append(smooth(windows, row, offered, even=True, say=say))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
     if any(period is None for period in windows.periods):
@@ -224,7 +224,7 @@ def outset_of(
         Snapshots(s.sample(SMOOTHED_POINTS, seed=0) for s in (snapshots[i], snapshots[i + apart]))
         for i in starts
     ]
-    guess = beginning_of(gathered(equation, pairs, periods), kernels).guess
+    guess = beginning_of(gathered(equation, pairs, periods), kernels, say).guess
     return Outset(whole, smoothed, prior, theta, guess, None)
 
 

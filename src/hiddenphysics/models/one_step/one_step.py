@@ -14,6 +14,8 @@ from hiddenphysics.equation import System, frozen_atoms
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import (
     MANY,
+    Density,
+    Posterior,
     Progress,
     SmoothedField,
     Status,
@@ -134,6 +136,7 @@ class OneStepModel(Model):
             evidence=end.problem.log_units - end.optimum.value,
             verdict=end.verdict,
             criticism=criticism,
+            posterior=Posterior(_log_density_of(end.problem), end.optimum.vector, end.curvature),
             jitter=end.jitter,
             evaluations=end.evaluations,
             learned=Learned(end.problem, values, question.snapshots, smoothed),
@@ -212,6 +215,14 @@ class OneStepModel(Model):
         _check_values(values, learned.problem.names, learned.problem.unknowns.prior.names)
         for field in learned.smoothed.values():
             _check_values(field.values, field.prior.names, field.prior.names)
+
+
+def _log_density_of(problem: Problem) -> Density:
+    def density(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = problem.objective(vector)
+        return -value, -slope
+
+    return density
 
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:
