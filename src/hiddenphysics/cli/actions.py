@@ -129,6 +129,7 @@ def identify_file(
     constants: list[str],
     missing: Literal["refuse", "drop"],
     noise: str,
+    inference: str,
     time_limit: str | None,
 ) -> None:
     """Run `identify` on a file."""
@@ -151,6 +152,7 @@ def identify_file(
             fields=chosen,
             constants=known,
             noise=noise,
+            inference=inference,
             progress=say,
             time_limit=limit,
         )

@@ -109,7 +109,7 @@ class _Tree(NamedTuple):
     left: _Place
     right: _Place
     chosen: _Place
-    count: int
+    inside: int
     going: bool
     accepted: float
     steps: int
@@ -195,14 +195,14 @@ def _draw(
         edge = tree.right if forward else tree.left
         part = _built(density, edge, level, begin.energy, step if forward else -step, depth, random)
         chosen = tree.chosen
-        if part.going and random.random() < part.count / tree.count:
+        if part.going and random.random() < part.inside / tree.inside:
             chosen = part.chosen
         left, right = (tree.left, part.right) if forward else (part.left, tree.right)
         tree = _Tree(
             left,
             right,
             chosen,
-            tree.count + part.count,
+            tree.inside + part.inside,
             part.going and _straight(left, right),
             tree.accepted + part.accepted,
             tree.steps + part.steps,
@@ -234,8 +234,8 @@ def _built(
         return one
     two = _built(density, one.right if step > 0 else one.left, level, first, step, depth - 1, random)
     left, right = (one.left, two.right) if step > 0 else (two.left, one.right)
-    total = one.count + two.count
-    chosen = two.chosen if random.random() < two.count / max(total, 1) else one.chosen
+    total = one.inside + two.inside
+    chosen = two.chosen if random.random() < two.inside / max(total, 1) else one.chosen
     return _Tree(
         left,
         right,
