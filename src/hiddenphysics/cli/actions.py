@@ -146,6 +146,7 @@ def identify_file(
     constants: list[str],
     missing: Literal["refuse", "drop"],
     noise: str,
+    inference: str,
     time_limit: str | None,
     sensors: dict[str, bool | float],
     boundary: str | None,
@@ -169,6 +170,7 @@ def identify_file(
         from hiddenphysics.priors import kernel_from_text
 
         options |= {"sensors": Sensors(**sensors), "boundary": boundary, "noise": noise}
+        options["inference"] = inference
         options["kernel"] = tuple(map(kernel_from_text, kernel.split("+"))) if kernel else None
         if each:
             tell_each(pde, runs, options, output, say)

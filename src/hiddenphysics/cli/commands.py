@@ -160,6 +160,10 @@ def identify(
         Literal["gaussian", "robust", "auto"],
         typer.Option(help="Of one size; with outliers that are left out; or robust where evidence says so."),
     ] = "gaussian",
+    inference: Annotated[
+        Literal["laplace", "nuts"],
+        typer.Option(help="Intervals from the curvature at the optimum, or from chains that sample."),
+    ] = "laplace",
     time_limit: TimeLimit = None,
     plot: Plot = None,
     save: Save = None,
@@ -189,6 +193,7 @@ def identify(
             constants=constant or [],
             missing=missing,
             noise=noise,
+            inference=inference,
             time_limit=time_limit,
             sensors={
                 "offsets": sensor_offsets,

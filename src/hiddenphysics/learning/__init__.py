@@ -13,6 +13,7 @@ from hiddenphysics.learning.criticism import (
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
+from hiddenphysics.learning.nuts import AGREED, Density, Posterior, Sampled, r_hat, sample
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.outliers import mixture
 from hiddenphysics.learning.rounds import rounds
@@ -35,6 +36,7 @@ from hiddenphysics.learning.watch import Progress, Stopped, Watch, keep, silent
 from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
+    "AGREED",
     "HIGHEST",
     "LEAST_NOISE",
     "MANY",
@@ -42,13 +44,16 @@ __all__ = [
     "TIGHT",
     "WORDS",
     "Criticism",
+    "Density",
     "Guess",
     "Heterogeneity",
     "Laplace",
     "LeftOver",
     "Objective",
     "Optimum",
+    "Posterior",
     "Progress",
+    "Sampled",
     "Share",
     "SmoothedField",
     "Smoother",
@@ -76,8 +81,10 @@ __all__ = [
     "mixture",
     "positive_inverse",
     "prior_of",
+    "r_hat",
     "refine",
     "rounds",
+    "sample",
     "seen_in",
     "silent",
     "smooth",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import Criticism, Heterogeneity, Progress, Stopped, Verdict
+from hiddenphysics.learning import Criticism, Heterogeneity, Posterior, Progress, Stopped, Verdict
 from hiddenphysics.models.question import Question
 from hiddenphysics.registry import Registry
 from hiddenphysics.snapshots import Snapshots
@@ -45,6 +45,8 @@ class Fit:
         Whether what the equation leaves over is noise; None where nobody asked.
     heterogeneity
         Whether several experiments agree on the parameters; None where there is one, or nobody asked.
+    posterior
+        What may be sampled, in the order of `values`; None where there is nothing.
     """
 
     values: dict[str, float]
@@ -57,6 +59,7 @@ class Fit:
     stopped: bool = False
     criticism: Criticism | None = None
     heterogeneity: Heterogeneity | None = None
+    posterior: Posterior | None = None
 
 
 class Model(ABC):

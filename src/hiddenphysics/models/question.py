@@ -41,7 +41,8 @@ class Question:
 
     Inputs that were measured at times and points of their own stand apart, by name.
 
-    `Question.of` brings them together and refuses what no model can use.
+    `Question.of` brings them together and refuses what no model can use. Where it is `sampled`, the posterior of the
+    parameters is drawn from, once it is known where it lies.
     """
 
     equation: Equation
@@ -50,6 +51,7 @@ class Question:
     inputs: Mapping[str, Experiments] = field(default_factory=dict)
     sensors: Sensors | None = None
     boundary: str | None = None
+    sampled: bool = False
 
     @classmethod
     def of(

@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from hiddenphysics.result.chains import Chains
     from hiddenphysics.result.estimate import Estimate
     from hiddenphysics.result.files import Packed, load, pack, unpack
     from hiddenphysics.result.pictures import (
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used: a picture needs no JAX, a result does.
 _MODULES = {
+    "chains": ("Chains",),
     "estimate": ("Estimate",),
     "files": ("Packed", "load", "pack", "unpack"),
     "pictures": (
@@ -34,6 +36,7 @@ _MODULES = {
 }
 
 __all__ = [
+    "Chains",
     "Estimate",
     "Packed",
     "Result",

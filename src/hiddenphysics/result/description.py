@@ -92,6 +92,7 @@ def check_description(told: dict[str, Any]) -> None:
             "heterogeneity": optional(HETEROGENEITY),
             "provenance": PROVENANCE,
             "experiments": listing(record({"name": text, "provenance": PROVENANCE})),
+            "chains": optional(record({"names": listing(text), "draws": listing(listing(listing(finite)))})),
         },
     )(told, "the description")
     names = [one["name"] for one in told.get("experiments", [{"name": ""}])]

@@ -32,6 +32,7 @@ from hiddenphysics.loader import (
     unseal,
 )
 from hiddenphysics.models import MODELS, Arrays, Question
+from hiddenphysics.result.chains import Chains
 from hiddenphysics.result.description import FORMAT, SEALED, check_description, check_numbers
 from hiddenphysics.result.result import Result
 from hiddenphysics.snapshots import Experiments, Provenance, Snapshots, read
@@ -244,6 +245,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "reason": result.reason,
         "criticism": None if result.criticism is None else result.criticism.plain(),
         "heterogeneity": None if result.heterogeneity is None else result.heterogeneity.plain(),
+        "chains": None if result.chains is None else result.chains.plain(),
         "evidence": result.evidence,
         "status": str(result.status),
         "explanation": result.explanation,
@@ -285,4 +287,5 @@ def _rebuild(
         reason=told["reason"],
         criticism=Criticism.of_plain(told["criticism"]) if told.get("criticism") else None,
         heterogeneity=Heterogeneity.of_plain(told["heterogeneity"]) if told.get("heterogeneity") else None,
+        chains=Chains.of_plain(told["chains"]) if told.get("chains") else None,
     )

@@ -17,6 +17,7 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Criticism, Heterogeneity, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
 from hiddenphysics.priors import NOISE
+from hiddenphysics.result.chains import Chains
 from hiddenphysics.result.estimate import Estimate
 from hiddenphysics.result.function_estimate import FunctionEstimate
 from hiddenphysics.result.units import described, parameter_units
@@ -61,6 +62,8 @@ class Result:
         Whether what the equation leaves over is noise, with a p-value; None where nobody asked.
     heterogeneity
         Whether several experiments agree on the parameters, with a p-value; None where there is one.
+    chains
+        Draws of the parameters, where their posterior was sampled (``inference="nuts"``).
     recording
         The whole field on a grid, when it is known; only drawn.
     """
@@ -80,6 +83,7 @@ class Result:
     reason: str = ""
     criticism: Criticism | None = None
     heterogeneity: Heterogeneity | None = None
+    chains: Chains | None = None
     recording: Snapshots | None = None
 
     @classmethod
@@ -104,6 +108,19 @@ class Result:
         if made.status.is_bad and made.status is not Status.MISFIT:  # whose deviations hold what is left over
             return made.doubted(made.status, made.explanation)
         return made
+
+    def sampled(self, chains: Chains, beyond: np.ndarray) -> Result:
+        """Return the result with means and covariance of the parameters from chains, unless these do not agree.
+
+        `beyond` (P, P) is what the covariance holds that no likelihood knows: the error of a step itself.
+        """
+        own = len(chains.names)
+        covariance = self.covariance.copy()
+        covariance[:own], covariance[:, :own] = 0.0, 0.0
+        covariance[:own, :own] = chains.covariance + beyond
+        means = dict(zip(chains.names, chains.draws.mean(axis=(0, 1)).tolist(), strict=True))
+        made = replace(self, values=self.values | means, covariance=covariance, chains=chains)
+        return made if chains.agree else made.doubted(Status.NOT_CONVERGED, chains.sentence())
 
     def doubted(self, status: Status, explanation: str) -> Result:
         """Return the same numbers as not to be used: with deviations that do not look as if they were."""
@@ -285,6 +302,7 @@ class Result:
             "sensors": {
                 name: column.tolist() for name, column in MODELS[self.model].sensors(self.learned).items()
             },
+            "r_hat": None if self.chains is None else self.chains.r_hat,
             "equation": self.identified(),
             "experiments": [
                 {
@@ -316,6 +334,8 @@ class Result:
             lines.append(f"agreement  {self.heterogeneity.sentence()}")
         remarks = MODELS[self.model].remarks(self.learned)
         lines += [f"{word:<10} {sentence}" for word, sentence in remarks.items()]
+        if self.chains is not None:
+            lines.append(f"sampling   {self.chains.sentence()}")
         if self.jitter > 0:
             lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
         lines += [f"data       {sentence}" for sentence in described(self.runs, self.units)]

@@ -70,6 +70,14 @@ def parameter_draws(result: Result, count: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(kept[:count], columns=list(result.parameters))
 
 
+def _by_chain(result: Result, count: int, seed: int) -> dict[str, np.ndarray]:
+    """Parameter -> draws (chains, draws): as they were sampled, otherwise one chain of the normal distribution."""
+    if result.chains is not None:
+        return {name: result.chains.draws[:, :, p] for p, name in enumerate(result.chains.names)}
+    drawn = parameter_draws(result, count, seed)
+    return {str(name): drawn[name].to_numpy()[None] for name in drawn.columns}
+
+
 def residual_table(result: Result) -> pd.DataFrame:
     """Return data minus posterior mean at every point; see `Result.residuals`."""
     import pandas as pd
@@ -117,10 +125,9 @@ def arviz_data(result: Result, count: int, seed: int) -> Any:
         raise MissingExtraError('ArviZ is needed. Type: pip install "hiddenphysics[arviz]"') from missing
     import pandas as pd
 
-    drawn = parameter_draws(result, count, seed)
     table = pd.concat([run.to_table() for run in result.runs], ignore_index=True)
     groups: dict[str, Any] = {
-        "posterior": {name: drawn[name].to_numpy()[None] for name in drawn.columns},  # one chain
+        "posterior": _by_chain(result, count, seed),
         "observed_data": {name: table[name].to_numpy() for name in result.runs.fields},
         "constant_data": {name: table[name].to_numpy() for name in ("t", *result.runs.coordinates)},
     }

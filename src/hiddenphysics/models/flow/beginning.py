@@ -9,7 +9,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation, velocity
 from hiddenphysics.errors import ModelError
-from hiddenphysics.learning import MOST_POINTS, Guess, Source, first_guess
+from hiddenphysics.learning import MOST_POINTS, Guess, Progress, Source, first_guess, silent
 from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.processes import joint_prior, relative_sizes, with_outside
@@ -87,7 +87,7 @@ def vector_of(equation: Equation, numbers: Mapping[str, float], otherwise: float
     return np.array([numbers.get(name, otherwise) for name in equation.parameters])
 
 
-def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
+def beginning_of(windows: Windows, kernels: Mapping[str, Kernel], say: Progress = silent) -> Beginning:
     """Smooth every measured field, choose the box, and regress; kernels that were not given are chosen by evidence.
 
     Of very many points some are enough for that.
@@ -100,7 +100,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
         offered = KERNELS[len(windows.equation.coordinates)] if given is None else (given,)
-        smoothed.append(smooth(windows, row, offered, even=tied))
+        smoothed.append(smooth(windows, row, offered, even=tied, say=say))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = with_groups(*joined(windows, smoothed, kernels), windows)
     envelopes = [
@@ -118,6 +118,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel]) -> Beginning:
     domain = domain_of(
         whole, prior, envelopes, prior.lengths(theta), noise, outside=outside, relative=relative
     )
+    say("guessing the parameters")
     return _begun(domain, whole, windows, prior, theta, smoothed)
 
 

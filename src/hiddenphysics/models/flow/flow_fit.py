@@ -39,6 +39,7 @@ from hiddenphysics.models.flow.gauss_newton import (
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
+from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
 from hiddenphysics.models.flow.program import Program
@@ -108,7 +109,7 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     """Smooth, guess, search from one beginning after the other, correct, and say how it went."""
     say("smoothing each snapshot")
     check_sensors(windows)
-    start = beginning_of(windows, kernels)
+    start = beginning_of(windows, kernels, say)
     if start.thinned is start.windows:
         against = explained_better(float(sum(one.evidence for one in start.smoothed)))
     else:
@@ -199,6 +200,9 @@ def answered(
         learned=learned,
         criticism=criticism,
         heterogeneity=agreed,
+        posterior=sampling_density(polished.last, polished.task.slope, covariance)
+        if np.all(polished.task.border.is_flat)
+        else None,
     )
 
 

@@ -257,7 +257,7 @@ def outset_of(
     smoothed = []
     for row, name in enumerate(windows.names):
         offered = (kernels[name],) if name in kernels else KERNELS[len(equation.coordinates)]
-        smoothed.append(smooth(windows, row, offered, even=True))
+        smoothed.append(smooth(windows, row, offered, even=True, say=say))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = joined(windows, smoothed, kernels)
     if driven and any(period is None for period in windows.periods):
@@ -271,7 +271,7 @@ def outset_of(
     noise = float(np.exp(theta[-1]))
     pairs = [(pair, owner) for owner, own in enumerate(every.windows) for pair in _pairs(own, every, noise)]
     some = replace(every, sensors=None).of([pair for pair, _ in pairs], [owner for _, owner in pairs])
-    guess = beginning_of(some, kernels).guess
+    guess = beginning_of(some, kernels, say).guess
     return Outset(every, smoothed, prior, theta, guess, None).sized
 
 

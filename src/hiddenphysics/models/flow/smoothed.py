@@ -13,7 +13,7 @@ from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
-from hiddenphysics.learning import tune
+from hiddenphysics.learning import Progress, silent, tune
 from hiddenphysics.models.flow.domain import QUIETEST, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.rungs import rung
@@ -84,11 +84,15 @@ class Smoothed:
     doubt: float
 
 
-def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool = False) -> Smoothed:
+def smooth(
+    windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool = False, say: Progress = silent
+) -> Smoothed:
     """Fit the snapshots of one measured field: the best of a ladder of lengths and noises, then a local search.
 
     With `even` the field is taken to be as large and as fine everywhere: of many snapshots each is a different one.
+    `say` is called before everything that may have to be compiled.
     """
+    stage = f"smoothing {windows.names[row]}"
     extent = windows.region.extent
     dimensions, lengths = len(extent), ladder(extent, windows.per_side)
     reach = COARSE_REACH[dimensions]
@@ -102,6 +106,7 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
     # As many as the next rung of points would ask for, the last one several times: the same compiled code.
     most = len(FIRST_NOISES) * len(ladder(extent, rung(windows.per_side)))
     padded = np.pad(rungs, ((0, most - len(rungs)), (0, 0)), mode="edge")
+    say(stage)
     losses = np.asarray(_losses(_likelihood(windows, priors[0], row, features, flat), padded))[: len(rungs)]
 
     def contest(guess: np.ndarray) -> Smoothed:
@@ -113,6 +118,7 @@ def smooth(windows: Windows, row: int, kernels: Sequence[Kernel], *, even: bool 
         bounds = bounds_of(priors[0], shortest[None], extent[None])
 
         def fitted(prior: Prior, start: np.ndarray, envelope: Envelope) -> Smoothed:
+            say(stage)
             likelihood = _likelihood(windows, prior, row, features, envelope)
             tuned = tune(likelihood, start, bounds, most=FEW_STEPS)
             theta = np.asarray(tuned.theta)

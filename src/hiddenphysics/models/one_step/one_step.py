@@ -15,6 +15,8 @@ from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import (
     MANY,
     Criticism,
+    Density,
+    Posterior,
     Progress,
     SmoothedField,
     Status,
@@ -238,10 +240,19 @@ def _fit(
         evidence=end.problem.log_units - end.optimum.value,
         verdict=end.verdict,
         criticism=criticism,
+        posterior=Posterior(_log_density_of(end.problem), end.optimum.vector, end.curvature),
         jitter=end.jitter,
         evaluations=end.evaluations,
         learned=Learned(end.problem, values, question.snapshots, smoothed),
     )
+
+
+def _log_density_of(problem: Problem) -> Density:
+    def density(vector: np.ndarray) -> tuple[float, np.ndarray]:
+        value, slope = problem.objective(vector)
+        return -value, -slope
+
+    return density
 
 
 def _check_count(name: str, step: OneStep, question: Question) -> None:
