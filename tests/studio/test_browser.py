@@ -184,7 +184,7 @@ def test_columns_are_matched_by_hand(tab, tmp_path):
     table.write_text("when,depth (m),heat\n" + rows)
     tab.set_input_files("input[type=file]", table)
     assert "ice.csv" in text(tab, "#data-sentence")
-    tab.fill("input#columns", "t = when, x = depth (m), u = heat")
+    tab.fill("input[aria-label='columns by hand']", "t = when, x = depth (m), u = heat")
     tab.keyboard.press("Enter")
     tab.wait_for_selector("#data-name:has-text('ice.csv')")
     assert "coordinate, the column depth (m)" in text(tab, "ul.roles")

@@ -9,6 +9,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, LearnedFlow, Question
+from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of, widened
 from hiddenphysics.models.flow.flow_fit import beginnings
 from hiddenphysics.models.flow.path import Path, at_the_end, moved
@@ -153,7 +154,7 @@ def test_derivatives_of_the_motion_are_those_of_finite_differences():
         np.testing.assert_allclose(seen(fields.in_parameters[p]), by_p, atol=1e-7)
 
 
-def test_a_wider_box_holds_the_same_field_with_twice_the_room():
+def test_a_wider_box_holds_the_same_field_with_twice_the_room(monkeypatch):
     start, _ = begun(burgers())
     wide = widened(start)
     usual, wider = (one.domain.features.grid.lengths[0] for one in (start, wide))
@@ -167,7 +168,11 @@ def test_a_wider_box_holds_the_same_field_with_twice_the_room():
         return values_at(one.domain.features.grid, modes[0], points)[0]
 
     np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
-    # After a search that ended badly there is more room first, then other parameters in the usual box.
+    # After a search that ended badly there is more room first, then other parameters in the usual box. Which of these
+    # carry the first snapshot nearest to the others is not asked here: that compiles the sweep of both boxes.
+    monkeypatch.setattr(
+        flow_fit, "starting_points", lambda one: [f * one.parameters for f in (1.0, 0.3, 2.0)]
+    )
     rooms = [one.domain.room for one, _ in beginnings(start)]
     assert rooms == [1.0, 2.0, 1.0, 1.0]
 
