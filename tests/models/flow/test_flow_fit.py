@@ -23,7 +23,7 @@ FLOW = MODELS["flow"]
 BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
 TIMES, TRUTH = (0.0, 0.5, 1.0), {"a": 1.0, "b": 0.2}
 POINTS = 40
-"""Of every snapshot here: what smooths one is compiled once for all of them."""
+"""Of nearly every snapshot here: what smooths one is compiled once for all of them."""
 
 
 def burgers(noise=0.0, seed=0, times=TIMES[::2], points=POINTS):
@@ -204,7 +204,7 @@ def test_a_travelling_wave_leaves_a_direction_open_and_says_so():
 
 
 def test_an_equation_that_does_not_hold_is_no_success():
-    x = np.linspace(-4, 4, POINTS)
+    x = np.linspace(-4, 4, 20)  # half as many points, half the time: 20 s of processor time instead of 44
     snapshots = Snapshots([Snapshot(0.0, x, u=np.exp(-(x**2))), Snapshot(1.0, x, u=np.sin(3 * x))])
     assert fitted(snapshots, "u_t - b*u_xx = 0").verdict.status.is_bad
 
