@@ -53,7 +53,7 @@ def data_part(session: Session) -> Part:
             ui.input(
                 "columns by hand", value=session.words.columns, placeholder="x = position, u = temperature"
             )
-            .props("outlined dense stack-label id=columns")
+            .props("outlined dense stack-label")
             .on("blur", match)
             .on("keydown.enter", match)
         )

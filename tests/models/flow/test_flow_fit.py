@@ -9,6 +9,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, LearnedFlow, Question
+from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of, widened
 from hiddenphysics.models.flow.flow_fit import beginnings
 from hiddenphysics.models.flow.path import Path, at_the_end, moved
@@ -22,7 +23,7 @@ FLOW = MODELS["flow"]
 BURGERS = "u_t + a*u*u_x - b*u_xx = 0"
 TIMES, TRUTH = (0.0, 0.5, 1.0), {"a": 1.0, "b": 0.2}
 POINTS = 40
-"""Of every snapshot here: what smooths one is compiled once for all of them."""
+"""Of nearly every snapshot here: what smooths one is compiled once for all of them."""
 
 
 def burgers(noise=0.0, seed=0, times=TIMES[::2], points=POINTS):
@@ -153,7 +154,7 @@ def test_derivatives_of_the_motion_are_those_of_finite_differences():
         np.testing.assert_allclose(seen(fields.in_parameters[p]), by_p, atol=1e-7)
 
 
-def test_a_wider_box_holds_the_same_field_with_twice_the_room():
+def test_a_wider_box_holds_the_same_field_with_twice_the_room(monkeypatch):
     start, _ = begun(burgers())
     wide = widened(start)
     usual, wider = (one.domain.features.grid.lengths[0] for one in (start, wide))
@@ -167,7 +168,11 @@ def test_a_wider_box_holds_the_same_field_with_twice_the_room():
         return values_at(one.domain.features.grid, modes[0], points)[0]
 
     np.testing.assert_allclose(first(wide), first(start), atol=1e-4)
-    # After a search that ended badly there is more room first, then other parameters in the usual box.
+    # After a search that ended badly there is more room first, then other parameters in the usual box. Which of these
+    # carry the first snapshot nearest to the others is not asked here: that compiles the sweep of both boxes.
+    monkeypatch.setattr(
+        flow_fit, "starting_points", lambda one: [f * one.parameters for f in (1.0, 0.3, 2.0)]
+    )
     rooms = [one.domain.room for one, _ in beginnings(start)]
     assert rooms == [1.0, 2.0, 1.0, 1.0]
 
@@ -199,7 +204,7 @@ def test_a_travelling_wave_leaves_a_direction_open_and_says_so():
 
 
 def test_an_equation_that_does_not_hold_is_no_success():
-    x = np.linspace(-4, 4, POINTS)
+    x = np.linspace(-4, 4, 20)  # with twice as many points it took 44 s of processor time
     snapshots = Snapshots([Snapshot(0.0, x, u=np.exp(-(x**2))), Snapshot(1.0, x, u=np.sin(3 * x))])
     assert fitted(snapshots, "u_t - b*u_xx = 0").verdict.status.is_bad
 
