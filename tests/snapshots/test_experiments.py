@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 
 import hiddenphysics as hp
 from hiddenphysics.errors import DataError
@@ -36,6 +37,18 @@ def test_a_list_of_runs_is_several_and_a_list_of_snapshots_is_one() -> None:
     assert len(hp.read_experiments(list(run(0.0)))) == 1
     assert len(hp.read_experiments([list(run(0.0)), table(0.1)])) == 2
     assert hp.read_experiments({"cold": run(0.0), "warm": table(0.1)}).names == ("cold", "warm")
+
+
+def test_labelled_arrays_are_one_run() -> None:
+    """A Dataset is a mapping, too, and its arrays could each be a recording."""
+    values = np.sin(X + np.arange(3.0)[:, None])
+    labelled = xr.Dataset(
+        {"u": (("t", "x"), values), "v": (("t", "x"), 2 * values)}, {"t": np.arange(3.0), "x": X}
+    )
+    assert hp.read_experiments(labelled).only.fields == ("u", "v")
+    arrays = {"t": labelled.t, "x": labelled.x, "u": labelled.u}
+    assert len(hp.read_experiments(arrays)) == 1
+    assert len(hp.read_experiments([labelled, labelled])) == 2
 
 
 def test_records_of_one_time_each_are_one_run() -> None:

@@ -13,7 +13,7 @@ from hiddenphysics.snapshots.collection import Snapshots
 from hiddenphysics.snapshots.experiment_collection import Experiments
 from hiddenphysics.snapshots.readers.delimited_text import read_frame
 from hiddenphysics.snapshots.readers.dispatch import READERS, by_name, in_file, is_record, read
-from hiddenphysics.snapshots.readers.naming import split_unit
+from hiddenphysics.snapshots.readers.naming import TIME, split_unit
 from hiddenphysics.snapshots.readers.request import Request
 from hiddenphysics.snapshots.readers.table import from_frame
 from hiddenphysics.snapshots.readers.tabular_files import parquet_frame, spreadsheet_frame
@@ -80,7 +80,7 @@ def _parts(source: Any) -> Iterator[tuple[str, Any]]:
     """Yield what stands for a run by itself, with its name; "" for the only one."""
     if isinstance(source, Experiments):
         yield from zip(source.names, source, strict=True)
-    elif isinstance(source, Mapping) and source and all(map(_is_run, source.values())):
+    elif _is_by_name(source):
         yield from ((str(name), run) for name, run in source.items())
     elif isinstance(source, list | tuple) and source and all(map(_is_run, source)):
         titles = [_stem(run) for run in source]
@@ -96,6 +96,13 @@ def _parts(source: Any) -> Iterator[tuple[str, Any]]:
                 "list of Snapshot that is not empty. Leave it out, or correct it."
             )
         yield "", source
+
+
+def _is_by_name(source: Any) -> bool:
+    """Whether `source` is a mapping of names to runs; an xarray Dataset is one of names to arrays, and so is a time."""
+    if not isinstance(source, Mapping) or not source or hasattr(source, "data_vars"):
+        return False
+    return not any(str(name).casefold() in TIME for name in source) and all(map(_is_run, source.values()))
 
 
 def _is_run(source: Any) -> bool:
