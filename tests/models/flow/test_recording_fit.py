@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import jax
 import numpy as np
 import pytest
 
@@ -11,8 +12,13 @@ from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, Question
 from hiddenphysics.models.flow import recording_fit
 from hiddenphysics.models.flow.design import Explored
+from hiddenphysics.models.flow.domain import domain_of
+from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.flow_fit import Searched
+from hiddenphysics.models.flow.path import Path, moved
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered, outset_of
+from hiddenphysics.models.flow.windows import gathered
+from hiddenphysics.priors import Prior, SquaredExponential
 from hiddenphysics.simulate import simulate
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 from tests.models.flow.problems import BURGERS, EQUATION, TRUTH, pulse
@@ -130,3 +136,28 @@ def test_a_parabola_that_narrows_under_a_closer_look_is_not_believed(monkeypatch
     assert ended.rounds == 10
     assert ended.last == ("last 2" if believed else "first 1")
     np.testing.assert_array_equal(covariance, (0.5 * closer if believed else 1.0) * np.eye(2))
+
+
+def test_what_comes_in_does_so_at_its_own_stops():
+    """Times between the stops of a driven window change nothing at these: heat, whose steps are exact."""
+    heat = Equation.parse("u_t = b*u_xx", fields=("u",), coordinates=("x",))
+    x = np.linspace(0.0, 3.0, 9)
+    windows = gathered(heat, [Snapshots(Snapshot(t, x, u=np.sin(x + t)) for t in (0.0, 0.1, 0.2))])
+    prior = Prior((("u", SquaredExponential()),), ("x",))
+    flat = [Envelope.flat(1, 1)]
+    domain = domain_of(windows, prior, flat, np.array([[0.5]]), 1e-3, outside=2)
+    random = np.random.default_rng(0)
+    z = domain.begun(random.standard_normal((1, 1, domain.features.count)), np.zeros(1), 3)
+    z[:, domain.features.count :] = random.standard_normal(z[:, domain.features.count :].shape)
+    latent = jax.tree.map(lambda part: part[0], domain.latent(z))
+
+    def at(stops, kicks=None):
+        path = Path.through(np.array([stops]), 0.05, 1e3).window(0)
+        if kicks is not None:
+            kicks = np.pad(kicks, (0, path.stops.visited.size - len(kicks)), constant_values=-1)
+        return np.asarray(moved(domain.program, latent, np.array([0.3]), path, kicks))
+
+    plain = at([0.0, 0.1, 0.2])
+    between = at([0.0, 0.03, 0.1, 0.16, 0.2], np.array([0, -1, 1, -1, 2]))
+    np.testing.assert_allclose(between[[0, 2, 4]], plain[:3], atol=1e-10)
+    assert np.abs(at([0.0, 0.1, 0.2], np.array([-1, -1, -1]))[2] - plain[2]).max() > 1e-3

@@ -416,9 +416,19 @@ class LearnedFlow:
         return self._seen(points, self._modes(window, z, parameters, times), None)
 
     def _modes(self, window: int, z: np.ndarray, parameters: np.ndarray, times: np.ndarray) -> np.ndarray:
-        path, first = self._path(window, times)
-        modes = moved(self.program, self._window_of(window, z), parameters, path)
-        return np.asarray(modes)[first : first + len(times)]
+        latent = self._window_of(window, z)
+        if not self.program.outside:
+            path, first = self._path(window, times)
+            return np.asarray(moved(self.program, latent, parameters, path))[first : first + len(times)]
+        # What comes in does so at the window's own stops, whichever times are asked for.
+        own = np.unique(self.stops[window])
+        own = own[own <= times[-1]]
+        stops = np.unique(np.concatenate([own, times]))
+        path = Path.through(stops[None], self.dt, self._most).window(0)
+        kicks = np.full(path.stops.visited.shape, -1)
+        kicks[np.searchsorted(stops, own)] = np.arange(len(own))
+        modes = moved(self.program, latent, parameters, path, kicks)
+        return np.asarray(modes)[np.searchsorted(stops, times)]
 
     @property
     def _numbers(self) -> dict[str, float]:

@@ -330,8 +330,14 @@ def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[A
 
 
 @partial(jax.jit, static_argnums=0)
-def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> jax.Array:
-    """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
+def moved(
+    program: Program, latent: Latent, parameters: jax.Array, path: Path, kicks: jax.Array | None = None
+) -> jax.Array:
+    """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis.
+
+    `kicks` (T,) says which of what comes in from outside comes in after every stop, −1 for none; by default each in
+    turn.
+    """
     motion, features = program.on(latent.ends, latent.driving)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
@@ -344,11 +350,12 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         modes = jax.lax.fori_loop(
             0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * dt), modes
         )
-        return modes + kick(index), modes
+        return modes + jnp.where(index >= 0, kick(jnp.maximum(index, 0)), 0.0), modes
 
     modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)
     legs = path.stops.fine
-    return jax.lax.scan(visit, modes, (jnp.arange(legs.steps.size), legs))[1]
+    turns = jnp.arange(legs.steps.size) if kicks is None else kicks
+    return jax.lax.scan(visit, modes, (turns, legs))[1]
 
 
 @partial(jax.jit, static_argnums=0)
