@@ -151,11 +151,10 @@ def test_what_comes_in_does_so_at_its_own_stops():
     z[:, domain.features.count :] = random.standard_normal(z[:, domain.features.count :].shape)
     latent = jax.tree.map(lambda part: part[0], domain.latent(z))
 
-    def at(stops, kicks=None):
-        path = Path.through(np.array([stops]), 0.05, 1e3).window(0)
-        if kicks is not None:
-            kicks = np.pad(kicks, (0, path.stops.visited.size - len(kicks)), constant_values=-1)
-        return np.asarray(moved(domain.program, latent, np.array([0.3]), path, kicks))
+    def at(stops, comes=None):
+        comes = None if comes is None else comes[None]
+        path = Path.through(np.array([stops]), 0.05, 1e3, comes=comes).window(0)
+        return np.asarray(moved(domain.program, latent, np.array([0.3]), path))
 
     plain = at([0.0, 0.1, 0.2])
     between = at([0.0, 0.03, 0.1, 0.16, 0.2], np.array([0, -1, 1, -1, 2]))

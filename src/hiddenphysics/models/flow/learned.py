@@ -378,18 +378,20 @@ class LearnedFlow:
             raise DataError(f"Points of shape {points.shape} were given; (N, {dimensions}) is needed.")
         return points
 
-    def _path(self, window: int, times: np.ndarray) -> tuple[Path, int]:
+    def _path(self, window: int, times: np.ndarray) -> tuple[Path, np.ndarray]:
         """Return the way from a window's first stop through the times, without the axis of windows.
 
-        Also the number of stops before the first of the times. Where something comes in at the stops, all of them up to
-        then are visited; only the first is needed otherwise.
+        Also the places of the times on it. Where something comes in after the window's own stops, all of them before
+        the last time are visited, each after the times that it equals: these see what was there before.
         """
-        own = self.stops[window]
         self._check_driven(window, float(times[-1]))
-        before = own[own <= times[0]] if self.program.outside else own[:1]
-        before = np.unique(before)
-        stops = np.concatenate([before, times])
-        return Path.through(stops[None], self.dt, self._most).window(0), len(before)
+        own = np.unique(self.stops[window])
+        own = own[own < times[-1]] if self.program.outside else own[:1]
+        every = np.concatenate([times, own])
+        order = np.argsort(every, kind="stable") if self.program.outside else np.r_[len(times), : len(times)]
+        comes = np.concatenate([np.full(len(times), -1), np.arange(len(own))])[order]
+        path = Path.through(every[order][None], self.dt, self._most, comes=comes[None]).window(0)
+        return path, np.argsort(order)[: len(times)]
 
     def _check_driven(self, window: int, t: float) -> None:
         """Refuse times at which the inputs are no longer known."""
@@ -416,19 +418,9 @@ class LearnedFlow:
         return self._seen(points, self._modes(window, z, parameters, times), None)
 
     def _modes(self, window: int, z: np.ndarray, parameters: np.ndarray, times: np.ndarray) -> np.ndarray:
-        latent = self._window_of(window, z)
-        if not self.program.outside:
-            path, first = self._path(window, times)
-            return np.asarray(moved(self.program, latent, parameters, path))[first : first + len(times)]
-        # What comes in does so at the window's own stops, whichever times are asked for.
-        own = np.unique(self.stops[window])
-        own = own[own <= times[-1]]
-        stops = np.unique(np.concatenate([own, times]))
-        path = Path.through(stops[None], self.dt, self._most).window(0)
-        kicks = np.full(path.stops.visited.shape, -1)
-        kicks[np.searchsorted(stops, own)] = np.arange(len(own))
-        modes = moved(self.program, latent, parameters, path, kicks)
-        return np.asarray(modes)[np.searchsorted(stops, times)]
+        path, asked = self._path(window, times)
+        modes = moved(self.program, self._window_of(window, z), parameters, path)
+        return np.asarray(modes)[asked]
 
     @property
     def _numbers(self) -> dict[str, float]:

@@ -51,12 +51,16 @@ class Stops(NamedTuple):
         (W, T) whether the coarse way gets to the stop, too.
     visited
         (W, T) whether the path gets there, and looks.
+    comes
+        (W, T) which of what comes from outside does so after the stop, counted through the window's own stops; −1 where
+        nothing does.
     """
 
     fine: Leg
     coarse: Leg
     compared: Any
     visited: Any
+    comes: Any
 
 
 class Path(NamedTuple):
@@ -85,11 +89,13 @@ class Path(NamedTuple):
         horizon: int | None = None,
         *,
         two_gaps: bool = False,
+        comes: np.ndarray | None = None,
     ) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
 
         Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
-        window are visited. With `two_gaps` one step is enough for a gap where the next one is as long.
+        window are visited. With `two_gaps` one step is enough for a gap where the next one is as long. `comes` (W, T)
+        says what comes from outside after a stop, by default one thing after the other.
         """
         count = times.shape[1]
         times = np.pad(times, ((0, 0), (0, rung(count) - count)), mode="edge")
@@ -111,7 +117,10 @@ class Path(NamedTuple):
         lengths, which = _distinct(each)
         fine = Leg(which[0], steps, starts)
         coarse = Leg(which[1], coarse_steps, np.where(second, starts - before, starts))
-        stops = Stops(fine, coarse, visited & ~first, visited)
+        own = np.broadcast_to(np.arange(times.shape[1]), times.shape)
+        if comes is not None:
+            own = np.pad(comes, ((0, 0), (0, times.shape[1] - count)), constant_values=-1)
+        stops = Stops(fine, coarse, visited & ~first, visited, own)
         return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most))
 
     def window(self, index: int) -> Path:
@@ -259,13 +268,17 @@ def along(
 
     def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
         now, carry = state
-        index, stop, extra = each
+        stop, extra = each
         now = advance(now, stop)
         carry = visit(carry, now._replace(in_state=whole(now.in_state)), extra)
         if program.outside:
-            into = program.features + index * program.kicks
-            comes = jax.lax.dynamic_update_slice_in_dim(whole(now.in_state), kick_basis, into, axis=0)
-            now = Along(now.modes + kick(index), now.coarse + kick(index), parts(comes), now.in_parameters)
+            into = program.features + jnp.maximum(stop.comes, 0) * program.kicks
+            columns = whole(now.in_state)
+            old = jax.lax.dynamic_slice_in_dim(columns, into, program.kicks)
+            new = jnp.where(stop.comes < 0, old, kick_basis)
+            columns = jax.lax.dynamic_update_slice_in_dim(columns, new, into, axis=0)
+            push = kick(stop.comes)
+            now = Along(now.modes + push, now.coarse + push, parts(columns), now.in_parameters)
         return (now, carry), None
 
     first = latent.z[: program.features]
@@ -278,8 +291,7 @@ def along(
     if program.tied:
         in_parameters = _with_slopes(lambda at: state_of(first, at), parameters)[1]
     begin = (Along(modes, modes, parts(tangents), in_parameters), carry)
-    stops = jnp.arange(path.stops.visited.size)
-    return jax.lax.scan(to_stop, begin, (stops, path.stops, extra))[0][1]
+    return jax.lax.scan(to_stop, begin, (path.stops, extra))[0][1]
 
 
 def _same(columns: jax.Array) -> jax.Array:
@@ -303,7 +315,7 @@ def _in_parts(count: int) -> tuple[Callable[[jax.Array], jax.Array], Callable[[j
 def _kicks(
     program: Program, grid: Grid, latent: Latent, allow: Callable[[Any], Any]
 ) -> tuple[Callable[[Any], Any], Any]:
-    """Return what comes from outside after a stop as modes, a function of its number, and the modes of its features.
+    """Return what comes from outside as modes, a function of its number, and the modes of its features; 0 below 0.
 
     Of a push in the padding what the constraints allow: around the data the gradient of a harmonic pressure.
     """
@@ -320,7 +332,7 @@ def _kicks(
         return allow(waves.to_modes(z.reshape(len(program.state), -1), gauge))
 
     basis = jax.vmap(to_modes)(jnp.eye(program.kicks))
-    return lambda index: to_modes(amplitudes[index]), basis
+    return lambda index: (index >= 0) * to_modes(amplitudes[jnp.maximum(index, 0)]), basis
 
 
 def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[Any, Any]:
@@ -330,14 +342,8 @@ def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[A
 
 
 @partial(jax.jit, static_argnums=0)
-def moved(
-    program: Program, latent: Latent, parameters: jax.Array, path: Path, kicks: jax.Array | None = None
-) -> jax.Array:
-    """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis.
-
-    `kicks` (T,) says which of what comes in from outside comes in after every stop, −1 for none; by default each in
-    turn.
-    """
+def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> jax.Array:
+    """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
     motion, features = program.on(latent.ends, latent.driving)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
@@ -354,8 +360,7 @@ def moved(
 
     modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)
     legs = path.stops.fine
-    turns = jnp.arange(legs.steps.size) if kicks is None else kicks
-    return jax.lax.scan(visit, modes, (turns, legs))[1]
+    return jax.lax.scan(visit, modes, (path.stops.comes, legs))[1]
 
 
 @partial(jax.jit, static_argnums=0)
