@@ -52,7 +52,7 @@ def stream():
     features = Features(Grid(((0.0, 2 * np.pi), (0.0, 2 * np.pi)), (8, 8)), (2, 2))
     program = Program.of(equation, features)
     z = np.random.default_rng(1).standard_normal(program.features)
-    latent = Latent(z, Gauge(np.ones((2, 8, 8)), None), np.array(features.grid.box))
+    latent = Latent(z, Gauge(np.ones((1, 8, 8)), None), np.array(features.grid.box))
     path = Path.through(np.array([[0.0, 0.2]]), 0.1, 90.0).window(0)
     return program, latent, np.array([1.0, 0.1]), path
 
@@ -63,11 +63,12 @@ def test_the_state_has_no_sources_and_moves_as_the_simulator_does(stream):
     motion = Motion.of(NAVIER_STOKES, {"x": (0, 2 * np.pi), "y": (0, 2 * np.pi)}, 8)
     numbers = dict(zip("ab", parameters, strict=True))
     features = Features(motion.grid, program.waves)
-    free = features.to_modes(jnp.asarray(latent.z).reshape(2, -1), latent.gauge)
-    begun = jax.jit(motion.allowed)(free, numbers)
+    made = program.state_of(motion, features, latent.gauge)
+    begun = jax.jit(made)(jnp.asarray(latent.z), parameters)
+    np.testing.assert_allclose(jax.jit(motion.allowed)(begun, numbers), begun, atol=1e-12)
     kx, ky = motion.grid.wavenumbers
     np.testing.assert_allclose(kx * begun[0] + ky * begun[1], 0, atol=1e-12)
-    np.testing.assert_allclose(begun[:, 0, 0], free[:, 0, 0])
+    np.testing.assert_allclose(begun[:, 0, 0], latent.z[[0, -1]])
     np.testing.assert_allclose(end.modes, motion.run(begun, numbers, 0.2, 2), atol=1e-13)
 
 
