@@ -62,3 +62,11 @@ def test_a_wrong_equation_is_a_misfit_and_says_what_is_missing(wrong, tmp_path):
     loaded = hp.load(wrong.save(tmp_path / "wrong.nc"))
     assert loaded.criticism == wrong.criticism
     assert loaded.status is Status.MISFIT
+
+
+def test_a_wrong_equation_is_a_misfit_within_half_the_noise():
+    """At 1 % the left-overs by themselves say nothing (p = 0.09); with the state's part taken away they do."""
+    fit = hp.identify(WRONG, two_snapshots(burgers_recording(), 0.01, 0), model="flow")
+    assert fit.status is Status.MISFIT
+    assert fit.criticism.missing == "u*u_x"
+    assert fit.parameters["c"].std > 0.08
