@@ -249,7 +249,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 @contextmanager
 def prepared(command: Command, scratch: Path) -> Iterator[Path]:
     """Make a folder as the command finds it; what is in it is made once."""
-    before = scratch / f"before {' '.join(command.words[:3])}"
+    before = scratch / f"before {'-'.join(command.words[:3])}".replace("/", "-")
     if not before.exists():
         before.mkdir()
         command.prepare(before)
