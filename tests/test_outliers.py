@@ -53,7 +53,8 @@ def test_a_twentieth_of_the_points_ten_deviations_off_move_nothing(undisturbed: 
     assert after.std < 1.2 * before.std
     assert robust.noise_std == pytest.approx(NOISE, rel=0.2)
     (note,) = robust.snapshots.notes
-    assert 16 <= int(note.split()[0]) <= 20
+    # All sixteen, and no more than three in a hundred of the others.
+    assert 16 <= int(note.split()[0]) <= 16 + 0.03 * 304
     assert "of 320 points hold a value far off and were left out" in str(robust)
     assert robust.status is Status.CONVERGED
 

@@ -48,7 +48,7 @@ def test_columns_that_all_carry_a_prior_make_a_plain_normal_density(rows):
 def likelihood(rows, rng, windows=2):
     """Two flat columns, three of two groups; one of these falls with the waves of its columns."""
     features = Features(Grid(((0.0, 1.0),), (16,)), (5,))
-    prior = Prior((("u", SquaredExponential()),), ("x",), (Group("offset"), Group("D", falls=True)))
+    prior = Prior((("u", SquaredExponential()),), ("x",), groups=(Group("offset"), Group("D", falls=True)))
     A, B, y = model(rows, rng, windows)
     data = reduce(*map(jnp.asarray, (A, B, y)), jnp.asarray(float(y.size)))
     border = Border(

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from hiddenphysics.equation.names import FUNCTIONS, PI, SPACE, TIME, is_reserved
 from hiddenphysics.equation.source import PlacedError
 from hiddenphysics.equation.tree import (
@@ -65,20 +63,13 @@ class UnknownFunction:
     flat: int
 
     @property
-    def waves(self) -> np.ndarray:
+    def waves(self) -> tuple[float, ...]:
         """Waves of every function φ over the range that the cosines have; 0 for the free ones."""
-        cosines = np.arange(1, len(self.coefficients) - self.flat + 1) / 2
-        return np.concatenate([np.zeros(self.flat), cosines])
-
-    def basis(self, values: np.ndarray) -> np.ndarray:
-        """φ (N, n) at values of the argument (N,)."""
-        start, end = self._ends
-        s = (np.asarray(values, float) - start) / (end - start)
-        free = [np.ones_like(s), s][: self.flat]
-        return np.stack([*free, *(np.cos(2 * np.pi * wave * s) for wave in self.waves[self.flat :])], axis=1)
+        cosines = len(self.coefficients) - self.flat
+        return (0.0,) * self.flat + tuple(count / 2 for count in range(1, cosines + 1))
 
     @property
-    def _ends(self) -> tuple[float, float]:
+    def ends(self) -> tuple[float, float]:
         """Where the cosines begin and end."""
         more = BEYOND * (self.high - self.low)
         return self.low - more, self.high + more
@@ -90,7 +81,7 @@ class UnknownFunction:
 
     def tree(self, at: int) -> Node:
         """Return the sum that stands for a call."""
-        start, end = self._ends
+        start, end = self.ends
         away = Sum((("+", Name(self.argument, at)), ("-", _number(start, at))), at)
         s = Product((("*", away), ("/", _number(end - start, at))), at)
         terms: list[tuple[str, Node]] = [("+", Name(self.coefficients[0], at))]

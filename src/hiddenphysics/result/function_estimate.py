@@ -21,6 +21,15 @@ PLACES = 200
 """Values of the argument at which a curve is drawn."""
 
 
+def basis_of(function: UnknownFunction, values: np.ndarray) -> np.ndarray:
+    """φ (N, n) of an unknown function at values (N,) of its argument."""
+    start, end = function.ends
+    s = (values - start) / (end - start)
+    free = [np.ones_like(s), s][: function.flat]
+    cosines = (np.cos(2 * np.pi * wave * s) for wave in function.waves[function.flat :])
+    return np.stack([*free, *cosines], axis=1)
+
+
 @dataclass(frozen=True)
 class FunctionEstimate:
     """`D(x)`, `c(t)` or `f(u)` with its uncertainty.
@@ -42,7 +51,7 @@ class FunctionEstimate:
 
     def mean_and_std(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Return mean and standard deviation (N,) at values (N,) of the argument, within the range of the data."""
-        basis = self.function.basis(np.atleast_1d(np.asarray(values, float)))
+        basis = basis_of(self.function, np.atleast_1d(np.asarray(values, float)))
         variances = np.einsum("ni,ij,nj->n", basis, self.covariance, basis)
         return basis @ self.mean, np.sqrt(np.maximum(variances, 0.0))
 

@@ -28,7 +28,9 @@ def pushed():
 @pytest.mark.parametrize("times", [[0.0, 0.1, 0.2], [0.1], [0.05, 0.2]])
 def test_a_stop_shows_what_was_there_before_something_came(pushed, times):
     program, latent, expected = pushed
-    learned = SimpleNamespace(stops=np.array([OWN]), program=program, dt=0.05, _most=90.0)
+    learned = SimpleNamespace(
+        stops=np.array([OWN]), program=program, dt=0.05, _most=90.0, _check_driven=lambda window, t: None
+    )
     path, asked = LearnedFlow._path(learned, 0, np.array(times))
     got = np.asarray(moved(program, latent, np.array([0.3]), path))[asked]
     for t, modes in zip(times, got, strict=True):

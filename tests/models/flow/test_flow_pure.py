@@ -78,7 +78,7 @@ def test_a_search_that_explains_more_than_a_settled_one_is_finished(
 ):
     """An unsettled search of higher evidence gets more rounds, and is taken if it settles then."""
 
-    task = SimpleNamespace(seen=SimpleNamespace(stretch=0.0), scale=np.ones(1))
+    task = SimpleNamespace(evidence=lambda last: -last.tuned.at.value)
 
     def searched(evidence, settled):
         tuned = SimpleNamespace(at=SimpleNamespace(value=-evidence))

@@ -49,7 +49,8 @@ def test_a_search_that_begins_with_a_part_ends_where_one_with_all_data_does(
     one, other = from_a_part.parameters["a"], whole.parameters["a"]
     # Either search ends within NEAR standard deviations of the optimum.
     np.testing.assert_allclose(one.estimate, other.estimate, rtol=0.0, atol=2 * NEAR * other.std)
-    np.testing.assert_allclose(one.std, other.std, rtol=1e-3)
+    # It holds the step's own error, taken where each search has ended: these differ by up to 2 NEAR deviations.
+    np.testing.assert_allclose(one.std, other.std, rtol=2 * NEAR)
 
 
 def test_a_part_keeps_points_values_and_coefficients_together() -> None:

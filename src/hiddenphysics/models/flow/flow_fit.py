@@ -164,7 +164,7 @@ def answered(
     try:
         if np.isfinite(polished.evidence) and not polished.stopped:
             covariance = covariance + from_inputs(polished.task, polished.last, say)
-            agreed = agreement(polished.task, polished.last, scale_at(polished.last.point.parameters), say)
+            agreed = agreement(polished.task, polished.last, scale_at, say)
     except Stopped as stop:
         polished = replace(polished, stopped=stop.reason)
     if polished.stopped:

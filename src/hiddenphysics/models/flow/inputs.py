@@ -85,7 +85,7 @@ class Input:
     def waves(self, grid: Grid) -> tuple[int, ...]:
         """Waves along each side of a box that its lengths need."""
         return tuple(
-            rung(FINE_REACH / length * side / (2 * np.pi))
+            rung(FINE_REACH[len(grid.shape)] / length * side / (2 * np.pi))
             for length, side in zip(self.lengths, grid.lengths, strict=True)
         )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -17,11 +19,13 @@ INPUT_DRAWS = 24
 """Draws of the inputs: their share of a variance is known to 30 %, and a sweep is all that each costs."""
 
 
-def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> Heterogeneity | None:
+def agreement(
+    task: FlowTask, last: Round, scale_at: Callable[[np.ndarray], np.ndarray], say: Progress
+) -> Heterogeneity | None:
     """Compare the experiments of a fit; None where there is one, or something beside the states carries a prior.
 
     No experiment is fitted again: around the common optimum each has its own generalised least squares step and
-    information, with the prior and the noise that they share. `scale` are the parameters' natural sizes (P,).
+    information, with the prior and the noise that they share. `scale_at` takes parameters (P,) to their natural sizes.
     """
     windows, at = task.windows, last.point
     count = len(windows.experiments)
@@ -44,7 +48,9 @@ def agreement(task: FlowTask, last: Round, scale: np.ndarray, say: Progress) -> 
         steps.append(np.asarray(step))
         information.append(np.asarray(own))
     parameters = dict(zip(windows.equation.parameters, at.parameters.tolist(), strict=True))
-    return heterogeneity(windows.experiments, parameters, np.stack(steps), np.stack(information), scale)
+    return heterogeneity(
+        windows.experiments, parameters, np.stack(steps), np.stack(information), scale_at(at.parameters)
+    )
 
 
 def from_inputs(task: FlowTask, last: Round, say: Progress) -> np.ndarray:
