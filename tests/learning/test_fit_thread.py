@@ -194,7 +194,7 @@ def check_first_guess(found: hp.Result, path, t: float) -> None:
 
 def test_before_its_first_round_the_flow_returns_smoothed_snapshots_and_guess(tmp_path) -> None:
     data = heat_snapshots(gap=0.5, noise=1e-3)
-    found = asked(data, "flow", "smoothing")
+    found = asked(data, "flow", "guessing")
     check_first_guess(found, tmp_path / "guess.nc", 0.0)
     # The state is the smoothed first snapshot itself.
     mean, _ = found.predict("u", data[0].points[:, 0], t=0.0)

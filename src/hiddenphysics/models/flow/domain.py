@@ -78,8 +78,8 @@ PER_EDGE, MOST_AT_EDGES = 3.0, 256
 """Points of a line's grid over the distance within which what comes from outside sets in, as long as the line has no
 more than so many."""
 
-DRIVEN = 0.2
-"""Largest length of a state that is driven, in extents of the data. What comes in explains most of it, so that a length
+DRIVEN = {1: 0.2, 2: 1.0}
+"""Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in explains most of it, so that a length
 is free to be anything: on the ice it ran to the whole extent, the box to seven of them, and its grid to 0.3 m."""
 
 APART = 0.1
@@ -309,7 +309,7 @@ class Domain:
         extent = windows.region.extent
         dimensions = len(extent)
         near = 0.05 * np.log(ROOM[dimensions])
-        most = extent * (1.0 if self.entry is None else DRIVEN)
+        most = extent * (1.0 if self.entry is None else DRIVEN[dimensions])
         below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * most)
         if dimensions == 1:
             clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
@@ -339,7 +339,7 @@ def domain_of(
     dimensions = len(region.extent)
     play = ROOM[dimensions]
     # Longer ones would need so much padding that its grid no longer shows what comes in near the data.
-    held = np.minimum(lengths, region.extent * (DRIVEN if outside else 1.0) / play)
+    held = np.minimum(lengths, region.extent * (DRIVEN[dimensions] if outside else 1.0) / play)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     # Longer ones need more padding, which a side that repeats does not have.
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)

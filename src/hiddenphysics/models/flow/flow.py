@@ -244,7 +244,8 @@ def _contradicts(fit: Fit) -> bool:
 
 def _may_be_driven(question: Question) -> bool:
     """Whether something that comes in at every snapshot could be told from the equation: on a line, of some."""
-    return len(question.snapshots.coordinates) == 1 and len(question.snapshots) >= FEWEST_DRIVEN
+    runs = question.experiments
+    return len(runs.coordinates) == 1 and min(map(len, runs)) >= FEWEST_DRIVEN
 
 
 def _check_enough(question: Question) -> None:
