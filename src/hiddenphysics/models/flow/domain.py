@@ -79,8 +79,9 @@ PER_EDGE, MOST_AT_EDGES = 3.0, 256
 more than so many."""
 
 DRIVEN = {1: 0.2, 2: 1.0}
-"""Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in explains most of it, so that a length
-is free to be anything: on the ice it ran to the whole extent, the box to seven of them, and its grid to 0.3 m."""
+"""Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in
+explains most of it, so that a length is free to be anything: on the ice it ran to the whole extent, the box to seven of
+them, and its grid to 0.3 m."""
 
 APART = 0.1
 """Part of a line's box that keeps what comes in at one end apart from what comes in at the other."""
