@@ -134,7 +134,6 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--draws", type=int)
     parser.add_argument("--studies", nargs="+", choices=list(GAPS), default=list(GAPS))
     parser.add_argument("--pairs", nargs="+", type=int, help=f"sizes of the pools; {PAIRS}")
-    parser.add_argument("--workers", type=int, default=1, help="processes at a time, one thread each")
     given = parser.parse_args(words)
     if given.case:
         return answered(answer, given.case)

@@ -157,7 +157,6 @@ def main(words: Sequence[str] | None = None) -> None:
     """Read the command line, run what is left, write the table."""
     parser = arguments(__doc__)
     parser.add_argument("--draws", type=int)
-    parser.add_argument("--workers", type=int, default=1, help="cases that run side by side")
     parser.add_argument("--problems", nargs="*", choices=list(PROBLEMS))
     given = parser.parse_args(words)
     if given.case:

@@ -35,7 +35,14 @@ def made_up_fit(units, rows):
     spectrum = generator.uniform(0.001, 0.01, FEATURES)
     belief = Belief(A, B, np.zeros((2, 2)), spectrum, 1e-6, np.zeros((1, rows)), np.eye(2))
     equation = SimpleNamespace(parameters=("a", "b"))
-    learned = SimpleNamespace(units=units, belief=belief, equation=equation)
+    learned = SimpleNamespace(
+        units=units,
+        belief=belief,
+        equation=equation,
+        whole=True,
+        owners=np.zeros(1, int),
+        parameters=np.ones(2),
+    )
     pair = pair_of(list(units))
     told = SimpleNamespace(cramer_rao=lambda noise: LearnedFlow.cramer_rao(learned, pair, noise))
     return told, belief, padding
