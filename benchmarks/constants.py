@@ -26,9 +26,7 @@ CONSTANTS = {
             (FLOW + "gauss_newton", name)
             for name in (
                 "MOST_ROUNDS",
-                "SETTLED",
                 "SHORTEST",
-                "GAINED",
                 "LEAST_PART",
                 "PART",
                 "STEP_ERROR",
@@ -40,6 +38,7 @@ CONSTANTS = {
                 "FIRST_STEPS",
             )
         ),
+        *((FLOW + "one_round", name) for name in ("SETTLED", "GAINED")),
         (FLOW + "log_determinant", "STENCIL"),
         *(
             (FLOW + "smoothed", name)

@@ -12,7 +12,7 @@ from hiddenphysics.models import MODELS
 from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of
 from hiddenphysics.models.flow.flow_fit import _cold
-from hiddenphysics.models.flow.gauss_newton import Point
+from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.sweep import sweep
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.snapshots import Snapshot, Snapshots

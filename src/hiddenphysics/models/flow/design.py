@@ -17,7 +17,8 @@ import numpy as np
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Progress
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round, run
+from hiddenphysics.models.flow.gauss_newton import FlowTask, run
+from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.together import together
 
 APART = 1.5

@@ -17,6 +17,7 @@ from scipy.fft import next_fast_len
 from hiddenphysics.equation import parameter
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import posterior, reduce
+from hiddenphysics.models.flow.entry import Entry
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.path import Latent
 from hiddenphysics.models.flow.processes import OUTSIDE, is_fine, levels_of
@@ -71,100 +72,13 @@ FAR = {1: 4.0, 2: 1.0}
 EXACT = 1e-8
 """Noise variance, relative to the field's, with which the new waves are made to follow the old ones."""
 
-RAMP = 0.5
-"""Part of the padding, at most, over which what comes from outside sets in."""
-
-PER_EDGE, MOST_AT_EDGES = 3.0, 256
-"""Points of a line's grid over the distance within which what comes from outside sets in, as long as the line has no
-more than so many."""
-
 DRIVEN = {1: 0.2, 2: 1.0}
 """Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in
 explains most of it, so that a length is free to be anything: on the ice it ran to the whole extent, the box to seven of
 them, and its grid to 0.3 m."""
 
-APART = 0.1
-"""Part of a line's box that keeps what comes in at one end apart from what comes in at the other."""
-
 MARGIN = 0.25
 """Part of the old padding, on each side, whose values are carried over."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """Where something comes in from outside: in the padding, finer the nearer the data.
-
-    A weather that changes from one stop to the next does not get far: what it does to the outermost sensor comes from
-    as near as sensors stand to each other there. On a line the waves of what comes in are read at places that grow as
-    the logarithm of the distance.
-
-    Attributes
-    ----------
-    region, periods
-        Where the data are, and (D,) after which the fields repeat along a side that is not open.
-    nearest
-        (D, 2) distance of the two outermost points at the low and at the high end of each side.
-    """
-
-    region: Region
-    periods: tuple[float | None, ...]
-    nearest: np.ndarray
-
-    @classmethod
-    def of(cls, windows: Windows) -> Entry:
-        """Read it from the first snapshot of all; in a plane distances to the next point mean little."""
-        region = windows.region
-        nearest = np.tile(region.extent[:, None], (1, 2))
-        if len(region.extent) == 1:
-            x = np.unique(windows.windows[0][0].points[:, 0])
-            nearest = np.array([[x[1] - x[0], x[-1] - x[-2]]]) if x.size > 1 else nearest
-        return cls(region, windows.periods, nearest)
-
-    def _ramps(self, grid: Grid, side: int) -> tuple[np.ndarray, np.ndarray]:
-        """Distances (2,) over which it sets in at both ends of a side, and (2,) the widths of the paddings there."""
-        (low, high), region = grid.box[side], self.region
-        widths = np.array([region.low[side] - low, high - region.high[side]])
-        resolved = PER_EDGE * grid.lengths[side] / grid.shape[side]
-        return np.minimum(RAMP * widths, np.maximum(self.nearest[side], resolved)), widths
-
-    def fineness(self, grid: Grid) -> float:
-        """Return how many times finer a grid has to be that shows what comes in near the data; 1 in a plane."""
-        if len(grid.shape) > 1 or self.periods[0] is not None:
-            return 1.0
-        wanted = PER_EDGE * grid.lengths[0] / grid.shape[0] / float(self.nearest.min())
-        return max(1.0, min(wanted, MOST_AT_EDGES / grid.shape[0]))
-
-    def padding(self, grid: Grid) -> np.ndarray:
-        """Return 0 around the data, 1 further out, and a smooth way between; (*shape)."""
-        inside = np.ones(grid.shape)
-        for d, (axis, period) in enumerate(zip(grid.axes, self.periods, strict=True)):
-            if period is not None:
-                continue
-            below, above = self.region.low[d] - axis, axis - self.region.high[d]
-            ramps, _ = self._ramps(grid, d)
-            r = np.clip(np.where(below > 0, below / ramps[0], above / ramps[1]), 0.0, 1.0)
-            ramp = r**3 * (10 - 15 * r + 6 * r**2)
-            inside = inside * (1 - ramp.reshape([-1 if e == d else 1 for e in range(inside.ndim)]))
-        return 1 - inside
-
-    def places(self, grid: Grid) -> np.ndarray | None:
-        """Return on an open line where waves are read, (n,); None otherwise.
-
-        Beyond the data's high end they take the first half of the box, beyond the low end the second, both by the
-        logarithm of the distance.
-        """
-        if len(grid.shape) > 1 or self.periods[0] is not None:
-            return None
-        (axis,), (low, high) = grid.axes, grid.box[0]
-        ramps, widths = self._ramps(grid, 0)
-        below, above = (
-            np.log1p(np.maximum(away, 0.0) / ramp) / np.log1p(width / ramp)
-            for away, ramp, width in zip(
-                (self.region.low[0] - axis, axis - self.region.high[0]), ramps, widths, strict=True
-            )
-        )
-        share = np.where(below > 0, 1 - APART - (0.5 - APART) * below, APART + (0.5 - APART) * above)
-        return low + (high - low) * share
 
 
 @dataclass(frozen=True)

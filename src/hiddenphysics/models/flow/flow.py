@@ -22,9 +22,10 @@ from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.flow_fit import fit_windows
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, SoFar
+from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.unfinished import stopped_at

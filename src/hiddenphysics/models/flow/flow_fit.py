@@ -27,20 +27,13 @@ from hiddenphysics.learning import (
 )
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
-from hiddenphysics.models.flow.gauss_newton import (
-    FINER_GRID,
-    MOST_ROUNDS,
-    FlowTask,
-    Point,
-    Round,
-    SoFar,
-    run,
-)
+from hiddenphysics.models.flow.gauss_newton import FINER_GRID, MOST_ROUNDS, FlowTask, SoFar, run
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
+from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.shares import agreement, from_inputs

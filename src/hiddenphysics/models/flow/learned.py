@@ -12,9 +12,10 @@ import numpy as np
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Point, Round
+from hiddenphysics.models.flow.gauss_newton import FlowTask
 from hiddenphysics.models.flow.instruments import Kind, SensorErrors
 from hiddenphysics.models.flow.log_determinant import worth_of_groups
+from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
     Latent,

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Posterior
-from hiddenphysics.models.flow.gauss_newton import Round
+from hiddenphysics.models.flow.one_round import Round
 
 
 @partial(jax.jit, static_argnames="count")

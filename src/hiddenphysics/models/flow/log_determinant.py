@@ -10,7 +10,8 @@ import numpy as np
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate, evidence
 from hiddenphysics.learning import tune
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
+from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.together import together
 
 STENCIL = 0.5

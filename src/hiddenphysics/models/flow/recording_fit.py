@@ -27,10 +27,11 @@ from hiddenphysics.models.flow.flow_fit import (
     polish,
     unexplained,
 )
-from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, Point, run
+from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, run
 from hiddenphysics.models.flow.grids import GridRecording, common_periods
 from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.instruments import check_sensors
+from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.processes import has_outside, own_lengths, with_outside
 from hiddenphysics.models.flow.program import wave_count
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise

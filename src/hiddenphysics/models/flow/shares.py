@@ -10,7 +10,8 @@ import numpy as np
 
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate
 from hiddenphysics.learning import Heterogeneity, Progress, heterogeneity
-from hiddenphysics.models.flow.gauss_newton import FlowTask, Round
+from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import sweep
 from hiddenphysics.together import together
