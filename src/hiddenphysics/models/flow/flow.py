@@ -21,7 +21,7 @@ from hiddenphysics.equation import (
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress
-from hiddenphysics.models.flow.flow_fit import fit_windows
+from hiddenphysics.models.flow.flow_fit import best_cut, fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
@@ -156,11 +156,11 @@ class FlowModel(Model):
         last = tried[-1]
         is_bad = last.verdict.status.is_bad and not last.stopped and not _contradicts(last)
         if is_bad and driven and _may_be_driven(question):
-            tried.append(recorded())
-        return max(
-            tried,
-            key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf)),
-        )
+            pushed = recorded()
+            if not pushed.verdict.status.is_bad:  # what was a misfit lacked what comes in
+                return pushed
+            tried.append(pushed)
+        return best_cut(tried, equation.parameters)
 
     def finish(self, question: Question, so_far: SoFar, reason: str) -> Fit:
         """Return the best round, or before the first the smoothed snapshots with the guessed parameters."""

@@ -21,6 +21,7 @@ from hiddenphysics.models.flow.flow_fit import (
     Correction,
     Searched,
     answered,
+    best_cut,
     gone_through,
     limits_of,
     other_box,
@@ -183,9 +184,7 @@ def fit_recording(
         if not fits[-1].verdict.status.is_bad or fits[-1].stopped:
             break
         longest = min(longest, used) // SHORTER
-    return max(
-        fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
-    )
+    return best_cut(fits, outset.names)
 
 
 def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
