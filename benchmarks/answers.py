@@ -223,7 +223,7 @@ def difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         # Nothing is known of a parameter at its bound, whose deviation is 0, or where a fit has failed.
         if not (abs(new - estimate) <= TOLERANCE * std or new == estimate or estimate != estimate):
             changes.append(f"{name} {estimate:.6g} is {new:.6g} ({(new - estimate) / (std or 1.0):+.2g} sd)")
-        if not (abs(new_std - std) <= SPREAD * std or std != std):
+        if not (abs(new_std - std) <= SPREAD * std or new_std == std or std != std):
             changes.append(f"sd of {name} {std:.3g} is {new_std:.3g}")
     return "; ".join(changes)
 

@@ -2,7 +2,9 @@
 
 A benchmark is a module with a function `answer` (a case of plain data -> a row of plain data), run as
 `python -m benchmarks.NAME --to FOLDER`. A run that was stopped goes on: finished cases are in `fits.jsonl` there. A
-fresh process with one thread makes seconds and memory honest: nothing was compiled before, nothing else is in it.
+fresh process with one thread makes seconds and memory honest: nothing was compiled before, nothing else is in it. Where
+coverage is what counts, and hundreds of fits are alike, a process is kept for one case after the other, and what it has
+compiled with it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +39,8 @@ TWO_SIDED_95 = 1.959964
 """Half width of the 95 % interval of a normal distribution, in deviations."""
 DIED = "died"
 """Status of a case whose process has ended without an answer."""
+ASKED = "asked"
+"""Said in place of a case to a process that is kept: cases come as lines, and go as lines."""
 
 
 def arguments(about: str | None) -> argparse.ArgumentParser:
@@ -49,13 +54,20 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def answered(answer: Callable[[Case], Row], case: Case) -> None:
-    """Answer one case in this process, and print it for the one that waits."""
-    print(json.dumps(answer(case)))
+def answered(answer: Callable[[Case], Row], case: Case | str) -> None:
+    """Answer one case in this process, or as many as are asked, and print it for the one that waits."""
+    for one in map(json.loads, sys.stdin) if case == ASKED else [case]:
+        print(json.dumps(answer(one)), flush=True)
 
 
 def carry_out(
-    module: str, cases: Iterable[Case], folder: Path, *, retry: bool = False, workers: int = 1
+    module: str,
+    cases: Iterable[Case],
+    folder: Path,
+    *,
+    retry: bool = False,
+    workers: int = 1,
+    kept: bool = False,
 ) -> list[Row]:
     """Run the cases that are not done yet, so many side by side; return the rows of all of them, in order.
 
@@ -67,22 +79,86 @@ def carry_out(
         What to run; two that are equal are one.
     folder
         Where finished cases are kept.
+    kept
+        Whether a process answers one case after the other; otherwise every case has its own.
     """
-    kept = Journal(folder / "fits.jsonl")
-    done = {row["key"]: row for row in kept.read() if "key" in row}
+    journal = Journal(folder / "fits.jsonl")
+    done = {row["key"]: row for row in journal.read() if "key" in row}
     every = {f"{module} {json.dumps(case, sort_keys=True)}": case for case in cases}
 
     def run(key: str) -> Row:
         print(key, file=sys.stderr, flush=True)
-        return {"key": key, "case": every[key]} | _in_a_process(module, every[key])
+        if not kept:
+            return {"key": key, "case": every[key]} | _in_a_process(module, every[key])
+        try:
+            process = waiting.get_nowait()
+        except Empty:
+            process = _Kept(module)
+        row = process.answer(every[key])
+        if row["status"] == DIED:
+            process.end()
+        else:
+            waiting.put(process)
+        return {"key": key, "case": every[key]} | row
 
+    waiting: SimpleQueue[_Kept] = SimpleQueue()
     left = [key for key in every if key not in done or (retry and done[key]["status"] == DIED)]
-    with ThreadPoolExecutor(workers) as threads:  # they only wait for processes
-        for made in as_completed([threads.submit(run, key) for key in left]):
-            row = made.result()
-            kept.append(row)
-            done[row["key"]] = row
+    try:
+        with ThreadPoolExecutor(workers) as threads:  # they only wait for processes
+            for made in as_completed([threads.submit(run, key) for key in left]):
+                row = made.result()
+                journal.append(row)
+                done[row["key"]] = row
+    finally:
+        while not waiting.empty():
+            waiting.get().end()
     return [done[key] for key in every]
+
+
+class _Kept:
+    """A process that answers one case after the other."""
+
+    def __init__(self, module: str) -> None:
+        words = [sys.executable, "-m", module, "--case", json.dumps(ASKED)]
+        self.errors = tempfile.TemporaryFile()  # noqa: SIM115  (closed in `end`)
+        self.process = subprocess.Popen(
+            words,
+            env=ONE_THREAD | os.environ,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+        )
+
+    def answer(self, case: Case) -> Row:
+        """Return the row of a case."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        began = time.perf_counter()
+        try:
+            self.process.stdin.write(json.dumps(case) + "\n")
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            pass
+        line = self.process.stdout.readline()
+        if not line:
+            code = self.process.wait()
+            self.errors.seek(0)
+            said = self.errors.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
+            return {
+                "status": DIED,
+                "explanation": f"exit code {code}: {said[-1]}",
+                "cold": time.perf_counter() - began,
+            }
+        return json.loads(line)
+
+    def end(self) -> None:
+        """Ask for no more cases."""
+        if self.process.stdin is not None:
+            self.process.stdin.close()
+        self.process.wait()
+        self.errors.close()
 
 
 def _in_a_process(module: str, case: Case) -> Row:

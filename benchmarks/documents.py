@@ -45,7 +45,7 @@ PICTURES = {
     "docs/images/cylinder_vorticity.png": "hiddenphysics datasets picture docs/images/cylinder_vorticity.png --force",
     "docs/images/points.svg": "python -m benchmarks.points --draw docs/images/points.svg",
     "docs/images/reproduction/*.png": "hiddenphysics reproduce --all; python docs/reproduction.py reproduction",
-    "docs/images/studio.png": "python docs/studio_picture.py",
+    "docs/images/studio.png": "python -m benchmarks.desk picture",
     "docs/gallery/images/scratch_assay.png": "python docs/gallery/scratch_assay.py docs/gallery/images DATA",
     "docs/gallery/images/{name}.png": "python docs/gallery/{name}.py docs/gallery/images",
 }

@@ -41,8 +41,8 @@ BOTTOM, CELLS, STEP, BEFORE = 8.0, 1600, 0.005, 12.0
 The bottom is thirteen decay lengths of the slowest wave away. Against the closed form of one wave the error is below
 2e-5 of its amplitude (`tests/test_long_benchmarks.py`), a hundredth of the noise.
 """
-DRAWS, TOGETHER = 100, 10
-"""Draws, and those of one process."""
+DRAWS, TOGETHER = 100, 1
+"""Draws, and those of one case: processes are kept, so that single draws keep all of them busy to the end."""
 
 Surface = Callable[[np.ndarray], np.ndarray]
 
@@ -165,7 +165,9 @@ def main(words: Sequence[str] | None = None) -> None:
         {"seeds": list(range(first, min(first + TOGETHER, draws))), "profiles": used}
         for first in range(0, draws, TOGETHER)
     )
-    rows = carry_out("benchmarks.driven", chosen, given.to, retry=given.retry, workers=given.workers)
+    rows = carry_out(
+        "benchmarks.driven", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
+    )
     return write(given.to, "driven", report(rows))
 
 

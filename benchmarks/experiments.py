@@ -41,8 +41,8 @@ FIRST = {"burgers": 0, "ks": 50}
 PAIRS = (1, 5, 20)
 STRETCHED = 1.3
 """Of the ruler of every second run of a contradictory pool."""
-DRAWS, TOGETHER = 100, 5
-"""Draws, and those of one process."""
+DRAWS, TOGETHER = 100, 1
+"""Draws, and those of one case: processes are kept, so that single draws keep all of them busy to the end."""
 
 
 def pool(study: str, pairs: int, seed: int, stretch: float = 1.0) -> Experiments:
@@ -142,7 +142,9 @@ def main(words: Sequence[str] | None = None) -> None:
         given.pairs or ((2,) if given.small else PAIRS),
         given.draws or (1 if given.small else DRAWS),
     )
-    rows = carry_out("benchmarks.experiments", chosen, given.to, retry=given.retry, workers=given.workers)
+    rows = carry_out(
+        "benchmarks.experiments", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
+    )
     return write(given.to, "experiments", report(rows))
 
 

@@ -9,14 +9,11 @@ code 1; the same seed makes the same files again.
 
 from __future__ import annotations
 
-import io
 import json
 import multiprocessing
 import resource
-import struct
 import time
 import warnings
-import zipfile
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -28,242 +25,29 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.cases import ROOT, arguments, peak_gib, table, write
+from benchmarks.cases import arguments, peak_gib, table, write
+from benchmarks.damage import damaged, forged, refolded, rezipped
+from benchmarks.whole_files import (
+    SAVED,
+    csv,
+    fits,
+    hdf5,
+    mat,
+    netcdf,
+    parquet,
+    result,
+    saved_bytes,
+    spreadsheet,
+    state,
+    wave,
+)
 from hiddenphysics.errors import HiddenPhysicsError
 
-SAVED = ROOT / "tests" / "result" / "saved"
 SLOW, HEAVY = 10.0, 1.0
 """Seconds and GiB that no file of these sizes may take."""
 REFUSED, READ, FOREIGN, ALTERED = "refused", "read", "foreign", "altered"
 CRASHED, HUNG = "crashed", "hung"
 BAD = (FOREIGN, ALTERED, CRASHED, HUNG, "slow", "heavy")
-
-EXTREMES = (0, 1, -1, 127, 2**15, 2**29, 2**31 - 1, -(2**31), 2**40, 2**63 - 1)
-"""Numbers that lengths and offsets are replaced by."""
-TEXTS = (
-    b"nan",
-    b"1e999",
-    b"-0",
-    b"",
-    b"[",
-    b"{",
-    b"null",
-    b"9" * 400,
-    b'"',
-    b"[" * 5000,
-    b"\xff\xfe",
-    b"a" * 2000,
-)
-
-
-# ---- what is damaged --------------------
-
-
-def wave() -> dict[str, np.ndarray]:
-    """Return a small recording: t (5,), x (16,), u (5, 16)."""
-    t, x = 0.1 * np.arange(5.0), np.linspace(0, 6, 16)
-    return {"t": t, "x": x, "u": np.sin(x - t[:, None])}
-
-
-def saved_bytes(write_to: Callable[[io.BytesIO], Any]) -> bytes:
-    """Return what a function writes into a file."""
-    file = io.BytesIO()
-    write_to(file)
-    return file.getvalue()
-
-
-def netcdf(engine: str, **encoding: Any) -> bytes:
-    """Return the recording as netCDF."""
-    import xarray as xr
-
-    fields = wave()
-    data = xr.Dataset({"u": (("t", "x"), fields["u"])}, {"t": fields["t"], "x": fields["x"]})
-    with TemporaryDirectory() as folder:
-        data.to_netcdf(Path(folder) / "f.nc", engine=engine, encoding={"u": encoding} if encoding else {})
-        return (Path(folder) / "f.nc").read_bytes()
-
-
-def csv() -> bytes:
-    """Return the recording as a table."""
-    fields = wave()
-    rows = (f"{t:g},{x:.6g},{u:.6g}" for t, row in zip(fields["t"], fields["u"], strict=True)
-            for x, u in zip(fields["x"], row, strict=True))  # fmt: skip
-    return ("t,x,u\n" + "\n".join(rows) + "\n").encode()
-
-
-def parquet() -> bytes:
-    """Return the recording as a Parquet file."""
-    import pandas as pd
-
-    return saved_bytes(lambda file: pd.read_csv(io.BytesIO(csv())).to_parquet(file))
-
-
-def spreadsheet() -> bytes:
-    """Return the recording as an Excel file."""
-    import pandas as pd
-
-    return saved_bytes(lambda file: pd.read_csv(io.BytesIO(csv())).to_excel(file, index=False))
-
-
-def hdf5() -> bytes:
-    """Return the recording as plain arrays in HDF5."""
-    import h5py
-
-    def write(file: io.BytesIO) -> None:
-        with h5py.File(file, "w") as target:
-            for name, array in wave().items():
-                target[name] = array
-
-    return saved_bytes(write)
-
-
-def mat(**options: Any) -> bytes:
-    """Return the recording as MATLAB's."""
-    from scipy.io import savemat
-
-    return saved_bytes(lambda file: savemat(file, wave() | {"note": "text"}, **options))
-
-
-def result() -> bytes:
-    """Return a result of the flow, saved by this version."""
-    import hiddenphysics as hp
-
-    with TemporaryDirectory() as folder:
-        return hp.load(SAVED / "flow.nc").save(Path(folder) / "fit.nc").read_bytes()
-
-
-def fits() -> bytes:
-    """Return rows of a reproduction, as a run leaves them."""
-    from hiddenphysics.reproduction import Checkpoint
-    from hiddenphysics.reproduction.checkpoint import failure
-
-    estimate = {"estimate": 0.2951, "std": 0.0031, "interval95": [0.289, 0.3012]}
-    fitted = {
-        "status": "converged",
-        "explanation": "It settled.",
-        "parameters": {"b": estimate},
-        "seconds": 1.25,
-    }
-    with TemporaryDirectory() as folder:
-        checkpoint = Checkpoint(Path(folder))
-        for k in range(6):
-            row = failure("a worker died") if k == 4 else fitted | {"end": {"b": 0.3}, "equation": "u_t = 0"}
-            checkpoint.append({"key": f"heat/pair {k}", "digest": "fb386f135144b395"} | row)
-        return (Path(folder) / "fits.jsonl").read_bytes()
-
-
-def state() -> bytes:
-    """Return a checkpoint of the cylinder's run."""
-    from hiddenphysics.simulate.cylinder.stepper import State
-    from hiddenphysics.simulate.cylinder.store import write_state
-
-    rng = np.random.default_rng(0)
-    fields = [rng.standard_normal((6, 5)) for _ in range(2)]
-    with TemporaryDirectory() as folder:
-        write_state(Path(folder) / "c.npz", State(fields, fields, 1.5), rng.standard_normal((4, 2)))
-        return (Path(folder) / "c.npz").read_bytes()
-
-
-# ---- how it is damaged --------------------
-
-
-def damaged(content: bytes, rng: np.random.Generator) -> bytes:
-    """Return other bytes: flipped, cut, overwritten, doubled, with extreme numbers or words in them."""
-    data, size = bytearray(content), len(content)
-    kind, place = rng.integers(10), int(rng.integers(size))
-    if kind <= 2:
-        data[place] ^= 1 << int(rng.integers(8))
-    elif kind == 3:
-        for where in rng.integers(size, size=int(rng.integers(2, 9))):
-            data[where] = int(rng.integers(256))
-    elif kind == 4:
-        del data[place:]
-    elif kind == 5:
-        data[place : place + int(rng.integers(1, 200))] = bytes([int(rng.choice([0, 255]))]) * 40
-    elif kind == 6:
-        stop = min(place + int(rng.integers(1, 2000)), size)
-        data[place:place] = data[place:stop]
-    elif kind == 7:
-        width = str(rng.choice(["<q", ">q", "<i", ">i", "<h"]))
-        number = int(rng.choice(EXTREMES)) & (256 ** struct.calcsize(width) - 1)
-        data[place : place + struct.calcsize(width)] = struct.pack(width.upper(), number)
-    elif kind == 8:
-        digits = [k for k, byte in enumerate(data) if 48 <= byte <= 57] or [place]
-        where = int(rng.choice(digits))
-        data[where : where + 1] = TEXTS[rng.integers(len(TEXTS))] if rng.random() < 0.5 else b"9" * 9
-    else:
-        data[place:place] = TEXTS[rng.integers(len(TEXTS))]
-    return bytes(data)
-
-
-def rezipped(content: bytes, rng: np.random.Generator) -> bytes:
-    """Damage the inside of one member of an archive, and give it a checksum that fits."""
-    file = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as new:
-        chosen = rng.choice(old.namelist())
-        for name in old.namelist():
-            inner = old.read(name)
-            if name == chosen:
-                header = damaged(inner[:128], rng)
-                inner = header + inner[128:]
-            new.writestr(name, inner)
-    return file.getvalue()
-
-
-def refolded(content: bytes, rng: np.random.Generator) -> bytes:
-    """Damage the inside of a compressed variable of a MATLAB file, and compress it again."""
-    data, place, spans = content, 128, []
-    while place < len(data):
-        length = struct.unpack_from("<I", data, place + 4)[0]
-        spans.append((place, length))
-        place += 8 + length
-    place, length = spans[rng.integers(len(spans))]
-    inner = zlib.compress(damaged(zlib.decompress(data[place + 8 : place + 8 + length]), rng))
-    return data[:place] + struct.pack("<II", 15, len(inner)) + inner + data[place + 8 + length :]
-
-
-def forged(content: bytes, rng: np.random.Generator) -> bytes:
-    """Change a value of a saved result's description or its table of arrays, and seal it again."""
-    from hiddenphysics.writer import FOOTER, sealed
-
-    length = FOOTER.unpack(content[-FOOTER.size :])[0]
-    inner, note = content[: -FOOTER.size - length], json.loads(content[-FOOTER.size - length : -FOOTER.size])
-    holder: Any = note["told"] if rng.random() < 0.8 else note
-    while True:
-        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
-        key = keys[rng.integers(len(keys))]
-        if isinstance(holder[key], dict | list) and holder[key] and rng.random() < 0.9:
-            holder = holder[key]
-            continue
-        break
-    wrong = [
-        None,
-        True,
-        "",
-        "text",
-        -1,
-        0,
-        7,
-        2**29,
-        2**70,
-        float("nan"),
-        1e308,
-        [],
-        [1],
-        {},
-        {"a": 1},
-        [[0.0, 1.0]],
-    ]
-    if rng.random() < 0.15:
-        del holder[key]
-    else:
-        holder[key] = wrong[rng.integers(len(wrong))]
-    if rng.random() < 0.2:  # numbers, too
-        numbers = bytearray(inner)
-        place = int(rng.integers(len(numbers) // 8)) * 8
-        numbers[place : place + 8] = struct.pack("<d", float(rng.choice([np.nan, np.inf, -1.0, 1e300])))
-        inner = bytes(numbers)
-    return sealed(inner, json.dumps(note).encode())
 
 
 # ---- how it is read --------------------

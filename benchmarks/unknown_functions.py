@@ -165,7 +165,7 @@ def main(words: Sequence[str] | None = None) -> None:
     problems = given.problems or (["u - u^3, 2"] if given.small else list(PROBLEMS))
     chosen = [{"problem": problem, "seed": seed} for problem in problems for seed in range(draws)]
     rows = carry_out(
-        "benchmarks.unknown_functions", chosen, given.to, retry=given.retry, workers=given.workers
+        "benchmarks.unknown_functions", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
     )
     return write(given.to, "unknown_functions", report(rows))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,18 +17,24 @@ COMPILED = Path(__file__).parents[1] / ".pytest_cache" / "compiled"
 """What JAX has compiled for the tests, of this run and of those before."""
 
 # Compilation is most of the time of a test: LLVM's optimiser is left out, the arithmetic stays the same. A cold fit of
-# the demo takes 12 s of processor time with all of these, 15 to 18 s with the first two alone (18 November 2026).
+# the demo takes 12.5 s of processor time with all of these and 23.2 s without the last two (beside other work, 18
+# November 2026).
 XLA_FLAGS = (
     "--xla_cpu_multi_thread_eigen=false",
     "--xla_backend_optimization_level=0",
     "--xla_llvm_disable_expensive_passes=true",
     "--xla_cpu_enable_concurrency_optimized_scheduler=false",
+    "--xla_cpu_use_fusion_emitters=false",
+    "--xla_cpu_parallel_codegen_split_count=1",
 )
 
 
 def _quiet_threads_and_quick_compilation() -> None:
     """Set what JAX and OpenBLAS read once, when they are imported; what the caller has set stays."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # XLA ends a process that names a flag which it no longer knows; 0.11 knows one less.
+    if tuple(map(int, version("jaxlib").split(".")[:2])) >= (0, 11):
+        return
     given = os.environ.get("XLA_FLAGS", "")
     ours = [flag for flag in XLA_FLAGS if flag.split("=")[0] not in given]
     os.environ["XLA_FLAGS"] = " ".join([given, *ours]).strip()
@@ -55,6 +62,17 @@ from hiddenphysics.compiled_code import make_room  # noqa: E402  (JAX reads the 
 # Fewer examples than usual: there are many properties.
 settings.register_profile("hiddenphysics", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("hiddenphysics")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the tests of a file run in one process, unless they say which others they go with: they share what is traced.
+
+    Reading compiled code back from the folder does not spare a process the tracing, which is half of a small fit.
+    """
+    for item in items:
+        if item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -31,6 +31,28 @@ def test_compiled_functions_are_let_go_before_a_process_is_full(monkeypatch):
     assert len(traced) == 2
 
 
+@pytest.mark.parametrize("once", [False, True])
+def test_a_compiled_function_is_itself_alone_and_a_part_of_another(once):
+    traced = []
+
+    @compiled_code.compiled(once=once, static_argnames="power")
+    def raised(x, power):
+        traced.append(x)
+        return x**power
+
+    x = jnp.arange(3.0)
+    assert raised(x, power=2).tolist() == raised(x, power=2).tolist() == [0.0, 1.0, 4.0]
+    assert len(traced) == 1
+    assert jax.jit(lambda x: 1 + raised(x, power=3))(x).tolist() == [1.0, 2.0, 9.0]
+    assert jax.vmap(jax.grad(lambda x: raised(x, power=2)))(x).tolist() == [0.0, 2.0, 4.0]
+
+
+def test_options_that_this_compiler_does_not_know_are_left_out(monkeypatch):
+    monkeypatch.setattr(compiled_code, "QUICK", {"xla_of_another_year": True})
+    assert not compiled_code.is_known(("xla_of_another_year", True))
+    assert compiled_code.compiled()(lambda x: 2 * x)(jnp.ones(2)).tolist() == [2.0, 2.0]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="where a cache folder is told by XDG_CACHE_HOME")
 @pytest.mark.parametrize("chosen", [False, True])
 def test_the_library_keeps_compiled_code_on_disk_where_the_user_wants_it(tmp_path, chosen):

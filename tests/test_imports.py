@@ -22,7 +22,7 @@ ORDER = [
     {"learning"},
     {"models"},
     {"result"},
-    {"datasets"},
+    {"datasets", "fit_watch"},
     {"identification"},
     {"batch", "estimator", "rival_equations"},
     {"demo", "reproduction"},

@@ -172,3 +172,12 @@ def test_a_kernel_without_a_name_is_named_when_it_is_saved() -> None:
 
     with pytest.raises(ModelError, match=r"Mine.* is no kernel that was added by a name; .*KERNELS.add\("):
         kernel_to_dict(Mine())
+
+
+def test_a_field_that_as_many_snapshots_leave_free_is_said_to_be_so() -> None:
+    """The search went to parameters at which the fields overflow: nothing held it."""
+    hidden = "u_t = D*u_xx - v; v_t = e*(u - b*v)"
+    with pytest.raises(
+        DataError, match=r"v has no data, and 2 snapshots of u hold .* Give 3 snapshots or more"
+    ):
+        hp.identify(hidden, pair())

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import hiddenphysics as hp
@@ -123,7 +124,21 @@ def test_one_fit_makes_a_row_and_the_table_counts() -> None:
     assert "Of 2 numbers called converged 1 are more than 2.5 standard deviations off, 1 more than 5" in words
     assert "1 fits outlasted their limit by more than 10 s: heat/wrong/0" in words
     assert "Of 1 wrong equations 1 were called converged" in words
+    assert "0 of the 0 whose fit differs" in words
+    told = far | {"status": "misfit", "apart": 7.0}
+    assert "1 of the 1 whose fit differs" in summary([told])
+    assert row["apart"] < 3
+    assert "Of 1 right ones 1 were called misfit: decay/1 %/0." in summary([row | {"status": "misfit"}])
     assert markdown([row]).count("\n|") == 3
+
+
+def test_a_fit_is_apart_where_a_group_of_points_is_off() -> None:
+    """Ten points at two times; of one time the upper five are 4 deviations of the noise off."""
+    x = np.arange(10.0)
+    table = pd.DataFrame({"t": np.repeat([0.0, 1.0], 10), "x": np.tile(x, 2), "u": 0.0})
+    table.loc[15:, "u"] = 0.4
+    assert zoo_run.apart(table.sample(frac=1, random_state=0), {"u": 0.1}) == pytest.approx(4.0)
+    assert zoo_run.apart(table, {"u": 0.0}) is None
 
 
 def test_cases_travel_to_workers_by_name(tmp_path: Path) -> None:

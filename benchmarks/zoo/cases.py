@@ -104,14 +104,32 @@ class Case:
             p: float(value * np.prod(units ** np.array(powers[p]))) for p, value in self.species.truth.items()
         }
 
+    @property
+    def times(self) -> tuple[float, ...]:
+        """Of the snapshots, before they are shifted and told in other units."""
+        times = self.species.times
+        return tuple(times[0] + self.how.longer * (t - times[0]) for t in times)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Those with data."""
+        evolving = solved(self.species, self.times)[0].fields
+        return self.species.measured or tuple(f for f in evolving if not f.endswith("_t"))
+
+    def noise(self) -> dict[str, float]:
+        """Field -> standard deviation of its noise, in the units of the data."""
+        solver, solution = solved(self.species, self.times)
+        sizes = {f: float(np.std(solution[:, row])) for row, f in enumerate(solver.fields)}
+        return {f: self.how.units[1] * self.how.noise * sizes[f] for f in self.fields}
+
     def data(self) -> hp.Snapshots:
         """Return the snapshots: the solution at scattered points, with noise, as the variant has it."""
         species, how = self.species, self.how
         random = np.random.default_rng([self.draw, *self.key.encode()])
-        times = tuple(species.times[0] + how.longer * (t - species.times[0]) for t in species.times)
+        times = self.times
         solver, solution = solved(species, times)
         sizes = [np.std(solution[:, row]) for row in range(len(solver.fields))]
-        kept = species.measured or tuple(f for f in solver.fields if not f.endswith("_t"))
+        kept = self.fields
         snapshots = []
         for t, fields in zip(times, solution, strict=True):
             points = _points(species, how, random)

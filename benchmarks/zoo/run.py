@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import hiddenphysics as hp
 from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.errors import HiddenPhysicsError
 from hiddenphysics.workers import Lost, in_processes, in_this_process
 from hiddenphysics.writer import Journal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUP = 5
+"""Neighbouring points that are a group."""
 
 
 def fitted(case: Case, limit: float) -> dict[str, Any]:
@@ -32,7 +40,26 @@ def fitted(case: Case, limit: float) -> dict[str, Any]:
         row["parameters"] = {
             p: {k: one[k] for k in ("estimate", "std")} for p, one in told["parameters"].items()
         }
+        row["apart"] = apart(fit.residuals(), case.noise())
     return row | {"seconds": time.perf_counter() - began}
+
+
+def apart(residuals: pd.DataFrame, noise: Mapping[str, float]) -> float | None:
+    """By how many deviations of the noise a fit differs from the data in the group of points where it differs most.
+
+    A group are `GROUP` neighbours along the first coordinate at one time; their mean is compared, in which noise by
+    itself is √`GROUP` times smaller. None without noise.
+    """
+    largest = 0.0
+    for _, snapshot in residuals.groupby("t"):
+        order = snapshot.sort_values(list(snapshot.columns)[1])
+        for field, size in noise.items():
+            if not size > 0:
+                return None
+            values = order[field].to_numpy()
+            groups = np.array_split(values, max(len(values) // GROUP, 1))
+            largest = max(largest, *(abs(float(np.mean(one))) / size for one in groups))
+    return largest
 
 
 @dataclass(frozen=True)

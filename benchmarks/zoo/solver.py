@@ -6,6 +6,7 @@ It shares the reading of an equation with the package, and neither the motion no
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +26,14 @@ ACCURACY = 1e-9
 
 RESOLVED = 1e-5
 """What the shortest waves may hold of the largest amplitude: a thousandth of the smallest noise."""
+
+
+FINER = (1, 1.5, 2, 3)
+"""Grids that are tried, in points of a species' own along a side."""
+
+
+class TooCoarseError(RuntimeError):
+    """The grid does not carry the solution."""
 
 
 class Solver:
@@ -64,7 +73,7 @@ class Solver:
             raise RuntimeError(f"{self.species.name}: {run.message}")
         made = np.asarray(run.y.T.reshape(len(times), *first.shape))
         if self.tail(made) > RESOLVED:
-            raise RuntimeError(
+            raise TooCoarseError(
                 f"{self.species.name}: the shortest waves hold {self.tail(made):.1g} of the largest"
             )
         return made
@@ -114,6 +123,11 @@ class Solver:
 
 @lru_cache(maxsize=8)
 def solved(species: Species, times: tuple[float, ...]) -> tuple[Solver, np.ndarray]:
-    """Return a species' solver and its solution at some times."""
-    solver = Solver(species)
-    return solver, solver.solution(times)
+    """Return a species' solver and its solution at some times, on a finer grid where its own is too coarse for them."""
+    for finer in FINER:
+        solver = Solver(replace(species, shape=int(finer * species.shape)))
+        try:
+            return solver, solver.solution(times)
+        except TooCoarseError as coarse:
+            reason = coarse
+    raise reason

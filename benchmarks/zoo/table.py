@@ -9,6 +9,9 @@ from typing import Any
 
 Row = Mapping[str, Any]
 
+APART = 3.0
+"""Deviations of the noise by which a wrong equation's fit has to differ from the data to be told without fail."""
+
 LATE = 10.0
 """Seconds by which a fit may outlast its limit: what compiles then is not interrupted."""
 
@@ -48,11 +51,18 @@ def summary(rows: Sequence[Row]) -> str:
     late = [row["key"] for row in rows if row["seconds"] > row["limit"] + LATE]
     wrong = [row for row in rows if row["key"].split("/")[1] == "wrong"]
     believed = sum(row["status"] == "converged" for row in wrong)
+    plain = [row for row in wrong if (row.get("apart") or 0.0) > APART]
+    called = sum(row["status"] == "misfit" for row in plain)
+    right = [row for row in rows if row["key"].split("/")[1] not in ("wrong", "outliers")]
+    blamed = [row["key"] for row in right if row["status"] == "misfit"]
     told = ", ".join(f"{count} {status}" for status, count in counts.most_common())
     return (
         f"{len(rows)} fits: {told}. Of {len(sure)} numbers called converged {far} are more than 2.5 standard "
         f"deviations off, {very} more than 5. {len(late)} fits outlasted their limit by more than {LATE:g} s"
-        f"{': ' + ', '.join(late) if late else ''}. Of {len(wrong)} wrong equations {believed} were called converged."
+        f"{': ' + ', '.join(late) if late else ''}. Of {len(wrong)} wrong equations {believed} were called converged; "
+        f"{called} of the {len(plain)} whose fit differs from some group of points by more than {APART:g} times the "
+        f"noise were called misfit. Of {len(right)} right ones {len(blamed)} were called misfit"
+        f"{': ' + ', '.join(blamed) if blamed else ''}."
     )
 
 

@@ -42,6 +42,7 @@ def draw(fits: dict[tuple[int, int], hp.Result], record: hp.Snapshots, out: Path
         right.annotate(
             str(fit.status), (place, D.estimate), xytext=(4, 4), textcoords="offset points", fontsize=6
         )
+    right.margins(x=0.3)  # so that what stands beside the last one has its place
     right.set_xticks(range(len(fits)), [f"{first}–{last}" for first, last in fits], fontsize="small")
     right.set(xlabel="days", ylabel="D, m² a day", ylim=(0.0, 0.2), title="D with its 95 % interval")
     right.legend(fontsize="small")

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -15,6 +13,7 @@ import numpy as np
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
+from hiddenphysics.fit_watch import watched
 from hiddenphysics.learning import (
     Status,
     Stopped,
@@ -23,10 +22,8 @@ from hiddenphysics.learning import (
     is_left_computing,
     mixture,
     sample,
-    silent,
-    stage_line,
 )
-from hiddenphysics.models import MODELS, Bounds, Kernels, Problem, Question, Sensors
+from hiddenphysics.models import MODELS, Boundary, Bounds, Kernels, Problem, Question, Sensors
 from hiddenphysics.result import Chains, Result
 from hiddenphysics.snapshots import Experiments, Snapshots, read_experiments
 
@@ -49,11 +46,6 @@ MOST_TRIMS, FEWEST_POINTS = 4, 3
 FAR, LARGE = 4.0, 0.1
 """Estimates of two models disagree when they differ by so many joint deviations, and by that share of their size."""
 
-USUAL_LIMIT = 600.0
-"""Seconds after which a fit ends where nobody gave a limit. The longest of `benchmarks.answers` took 123 s."""
-ENOUGH = 60.0
-"""Seconds that are proposed, at least, where a limit did not allow a first estimate."""
-
 
 def identify(
     equation: str,
@@ -69,7 +61,7 @@ def identify(
     constants: Mapping[str, float] | None = None,
     bounds: Bounds | None = None,
     sensors: Sensors | None = None,
-    boundary: str | None = None,
+    boundary: Boundary | None = None,
     noise: str = "gaussian",
     inference: str = "laplace",
     progress: Callable[[str], None] | bool | None = None,
@@ -116,7 +108,10 @@ def identify(
     boundary
         ``"driven"``: at every snapshot something unknown comes in at open edges, such as the weather; ``"still"``:
         nothing comes in but what is beyond the edges at the first. By default recordings of more than 20 snapshots are
-        driven, and shorter ones where nothing else explains them (``"flow"``).
+        driven, and shorter ones where nothing else explains them (``"flow"``). Of one end of a line:
+        ``{"x=0": "measured"}``, where the field is what the outermost sensor tells, ``"fixed"`` (u = 0) or
+        ``"reflecting"`` (u_x = 0), where it goes on as its mirror image and the equation must allow that, ``"driven"``
+        or ``"still"``.
     noise
         ``"gaussian"``: of one size for every field. ``"robust"``: a few values may lie far off; they are found by what
         the fit leaves over, the points left out, and the fit is made again until they stay the same. ``"auto"``: robust
@@ -145,7 +140,7 @@ def identify(
     >>> two = [Snapshot(2.0, x0, u0), Snapshot(2.1, x1, u1)]  # doctest: +SKIP
     >>> identify("u_t + a*u*u_x - b*u_xx = 0", two).parameters["b"].interval(0.95)  # doctest: +SKIP
     """
-    with _watched(progress, time_limit) as watch:
+    with watched(progress, time_limit) as watch:
         watch("reading equation and data")
         check_model(model)
         runs = read_experiments(data, columns=columns, time_unit=time_unit, experiment=experiment)
@@ -269,71 +264,6 @@ def _believed(result: Result, whole: Snapshots, *, always: bool) -> list[np.ndar
             if mask.sum() < FEWEST_POINTS:
                 mask[:] = True
     return kept
-
-
-@contextmanager
-def _watched(progress: Callable[[str], None] | bool | None, time_limit: float | None) -> Iterator[Watch]:
-    """Open the watch of a fit, or again the one it is given; stopped before a first estimate, say so."""
-    if isinstance(progress, Watch):
-        if time_limit is not None:
-            raise ModelError(
-                f"time_limit={time_limit!r:.40} was given beside a watch, which has a limit of {progress.limit:g} s. "
-                "Give the limit to the watch alone: Watch(say, seconds)."
-            )
-        with _told(progress, is_usual=False):
-            yield progress
-        return
-    seconds = _seconds(time_limit)
-    with _speaker(progress) as say, _told(Watch(say, seconds), is_usual=time_limit is None) as watch:
-        yield watch
-
-
-@contextmanager
-def _speaker(progress: Callable[[str], None] | bool | None) -> Iterator[Callable[[str], None]]:
-    """Yield who is told the stages."""
-    if progress is None:
-        with stage_line() as say:
-            yield say
-    elif callable(progress):
-        yield progress
-    else:
-        if not isinstance(progress, bool):
-            raise ModelError(
-                f"progress={progress!r:.40} was given; needed is True, which prints to stderr, False, or a function "
-                "that takes a line of text, such as progress=print."
-            )
-        yield partial(print, file=sys.stderr, flush=True) if progress else silent
-
-
-@contextmanager
-def _told(watch: Watch, *, is_usual: bool) -> Iterator[Watch]:
-    """Open a watch; where it stops a fit before a first estimate, say what to type."""
-    with watch:
-        try:
-            if is_usual:
-                watch(f"at most {USUAL_LIMIT:g} s; --time-limit (time_limit=) changes that")
-            yield watch
-        except Stopped as stopped:
-            if watch.interrupted:
-                raise KeyboardInterrupt from None
-            more = max(ENOUGH, 10.0 * watch.limit)
-            raise ModelError(
-                f"{stopped.reason.rstrip('.')} before a first estimate; give more: --time-limit {more:g} "
-                f"(time_limit={more:g})."
-            ) from None
-
-
-def _seconds(time_limit: float | None) -> float:
-    """Return a time limit that was checked; the usual one where none was given."""
-    if time_limit is None:
-        return USUAL_LIMIT
-    is_number = isinstance(time_limit, int | float | np.number) and not isinstance(time_limit, bool)
-    if not (is_number and time_limit > 0):
-        raise ModelError(
-            f"A time limit of {time_limit!r:.40} was given; needed is a positive number of seconds, such as "
-            "--time-limit 60 (time_limit=60), or for no limit --time-limit none (time_limit=float('inf'))."
-        )
-    return float(time_limit)
 
 
 def _why_not(model: str, question: Question) -> str | None:

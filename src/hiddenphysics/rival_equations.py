@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hiddenphysics.equation import format_factor
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
 from hiddenphysics.identification import identify
 from hiddenphysics.learning import Status
@@ -74,7 +75,7 @@ class Comparison:
         if len(usable) == 1:
             return f"Only {first.equation} could be used."
         ahead = usable[0].evidence - usable[1].evidence
-        return f"{first.equation} is preferred to the next by a factor of {_factor(ahead)}."
+        return f"{first.equation} is preferred to the next by a factor of {format_factor(ahead)}."
 
     def to_dataframe(self) -> pd.DataFrame:
         """Return the table: evidence, weight, status and every parameter with its deviation."""
@@ -187,8 +188,3 @@ def _row(one: Compared, best: float) -> dict[str, Any]:
     for name, estimate in ({} if one.result is None else one.result.parameters).items():
         row |= {name: estimate.estimate, f"{name}_std": estimate.std}
     return row
-
-
-def _factor(ahead: float) -> str:
-    """Write e^ahead as a person would."""
-    return f"{np.exp(ahead):.2g}" if ahead < 10 else f"10^{ahead / np.log(10):.0f}"

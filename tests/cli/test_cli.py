@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 import hiddenphysics as hp
-from hiddenphysics import identification
+from hiddenphysics import fit_watch, identification
 from hiddenphysics.cli import app, spread, terminal
 from hiddenphysics.cli.arguments import seconds_of
 from hiddenphysics.learning import Watch
@@ -254,7 +254,7 @@ class ShortOfTime(Watch):
 
 @pytest.mark.parametrize("command", ["identify", "demo"])
 def test_a_fit_out_of_time_still_writes_its_files(csv, tmp_path, monkeypatch, command):
-    monkeypatch.setattr(identification, "Watch", ShortOfTime)
+    monkeypatch.setattr(fit_watch, "Watch", ShortOfTime)
     monkeypatch.setattr(identification, "IN_ORDER", ("midpoint", "paper"))  # what `demo` asks, too
     picture, result = tmp_path / "fit.png", tmp_path / "fit.nc"
     words = (csv, "--pde", HEAT) if command == "identify" else ()

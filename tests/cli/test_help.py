@@ -23,6 +23,19 @@ def test_help_loads_nothing_heavy(words, room):
     assert run.stdout.strip().splitlines()[-1] == "[]"
 
 
+def test_what_a_stranger_needs_stands_first_and_a_missing_equation_is_shown():
+    from typer.testing import CliRunner
+
+    from hiddenphysics.cli import app
+
+    shown = CliRunner().invoke(app, ["--help"]).output
+    places = [shown.index(f"│ {name} ") for name in ("demo", "identify", "studio", "reproduce")]
+    assert places == sorted(places)
+    told = CliRunner().invoke(app, ["identify", "a.csv", "--json"])
+    assert told.exit_code == 2
+    assert "Type the equation, as in --pde" in told.stdout
+
+
 def test_import_and_help_are_quick():
     """In units of a bare Python, in seconds of the processor: on a quiet core that is 0.1 and 0.4 s by the clock."""
     costs = start_up.measure(times=4)

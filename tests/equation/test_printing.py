@@ -70,6 +70,12 @@ def test_render_shows_constants():
         ("u_t + d(u, x, 3)", {}, r"u_{t} + \partial_{x}^{3}\left(u\right) = 0"),
         ("u_t + lap(u) + sqrt(u)", {}, r"u_{t} + \nabla^2 \left(u\right) + \sqrt{u} = 0"),
         ("h_t + i*conj(h)*abs(h)", {}, r"h_{t} + i \overline{h} \left|h\right| = 0"),
+        (
+            "u_t = d(D(x)*u_x, x) + f(u)",
+            {},
+            r"u_{t} = \partial_{x}\left(D\left(x\right) u_{x}\right) + f\left(u\right)",
+        ),
+        ("u_t + D(u, x, alpha)", {}, r"u_{t} + D_x^{\alpha} u = 0"),
         ("h_re_t + sign(h_re)", {}, r"h_{re,t} + \operatorname{sign}\left(h_{re}\right) = 0"),
     ],
 )

@@ -52,6 +52,24 @@ def test_restricted_likelihood_and_its_derivatives(rows):
     assert float(found.in_noise) == pytest.approx(by_noise, rel=1e-5)
 
 
+def test_a_column_that_says_nothing_spoils_no_other():
+    """A parameter before a term that is 0 everywhere: it stays, and the others get what they would get without it."""
+    A, B, y, spectrum = model(9)
+    silent = np.concatenate([B, np.zeros((2, 9, 1))], axis=2)
+    alone, beside = (
+        evaluate(
+            reduce(*map(jnp.asarray, (A, columns, y)), jnp.asarray(18.0)),
+            jnp.asarray(spectrum),
+            jnp.asarray(NOISE),
+            jnp.zeros((K, 1)),
+        )
+        for columns in (B, silent)
+    )
+    np.testing.assert_allclose(beside.estimate, [*alone.estimate, 0.0], rtol=1e-10)
+    np.testing.assert_allclose(beside.in_spectrum, alone.in_spectrum, rtol=1e-10)
+    assert np.isfinite(float(beside.value))
+
+
 def test_rows_of_padding_change_nothing():
     A, B, y, spectrum = model(9)
     padded = [np.concatenate([v, np.zeros((2, 6, *v.shape[2:]))], axis=1) for v in (A, B, y)]

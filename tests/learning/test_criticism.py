@@ -98,6 +98,19 @@ def test_a_trifle_is_told_and_is_no_misfit():
     assert "of what the fields change" in criticism.sentence()
 
 
+def test_a_trifle_that_moves_a_parameter_is_a_misfit():
+    """Nine sensors: 0.6 % of the change were left over, and D = 0.0100 ± 0.0014 was 5 deviations off at the least."""
+    trifle = criticise(recording(np.random.default_rng(1), change=1e4, add=lambda x, t: 2 * np.sin(x)))
+    estimate, scale = np.array([0.0100]), np.array([0.29])
+    assert trifle.beside(estimate, np.array([0.0014]), scale).speaks_against
+    # Exact numbers: the last digits of whoever computed them, of a parameter and of one that is 0.
+    assert not trifle.beside(estimate, 1e-5 * estimate, scale).speaks_against
+    assert not trifle.beside(np.zeros(1), 1e-5 * estimate, scale).speaks_against
+    # One that is open: nothing moves it.
+    assert not trifle.beside(estimate, np.array([np.inf]), scale).speaks_against
+    assert not Criticism(p_value=0.1).beside(estimate, estimate, scale).speaks_against
+
+
 def test_a_coherent_error_moves_no_parameter_further_than_the_widening():
     """Least squares with a column g: whatever structure is left over moves its coefficient by less than stated."""
     generator = np.random.default_rng(5)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
 import pytest
 
 from hiddenphysics.equation import Equation
-from hiddenphysics.learning import Guess, SmoothedField, first_guess, smooth, smoothed_snapshots
+from hiddenphysics.learning import Guess, SmoothedField, Source, first_guess, smooth, smoothed_snapshots
+from hiddenphysics.learning.regression import Whitening
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import SquaredExponential
 
@@ -147,3 +149,40 @@ def test_a_start_lies_between_bounds_of_any_size() -> None:
     """A parameter inside a function, sought in other units: the bounds are far below one, and hold the truth."""
     guess = regressed("u_t + sin(1e7*a*u) = 0; 0 < a < 5e-7", pendulum)
     np.testing.assert_allclose(guess.estimate["a"], 1.6e-7, rtol=0.03)
+
+
+def test_blocks_of_errors_whiten_as_their_whole_covariance_does() -> None:
+    """Rows of two times, one after the other in turn: nothing connects them."""
+    random = np.random.default_rng(0)
+    owned = (np.array([0, 2, 4]), np.array([1, 3]))
+    whole, blocks = np.zeros((5, 5)), []
+    for own in owned:
+        half = random.standard_normal((own.size, own.size + 2))
+        whole[np.ix_(own, own)] = half @ half.T
+        blocks.append((own, np.linalg.cholesky(half @ half.T)))
+    rows, whitening = random.standard_normal((5, 2)), Whitening(tuple(blocks))
+    white = whitening.apply(rows)
+    np.testing.assert_allclose(white.T @ white, rows.T @ np.linalg.solve(whole, rows), rtol=1e-12)
+    assert whitening.half_log_det == pytest.approx(0.5 * np.linalg.slogdet(whole)[1])
+
+
+def test_a_hidden_field_is_another_one_at_another_time() -> None:
+    """A pressure that is gone in the second gap, and looks like a larger a in the first: one that stays finds 0.9."""
+    rng, wave = np.random.default_rng(0), np.linspace(0.0, 2 * np.pi, 20, endpoint=False)
+    x, y = (axis.ravel() for axis in np.meshgrid(wave, wave[::2], indexing="ij"))
+    points, times = np.tile(np.stack([x, y], axis=1), (2, 1)), np.repeat([0.0, 1.0], x.size)
+    x, y = points.T
+    u, u_x, u_y = np.sin(x) * np.cos(2 * y), np.cos(x) * np.cos(2 * y), -2 * np.sin(x) * np.sin(2 * y)
+    p_x, p_y = 3 * u_x * (times == 0), 3 * u_y * (times == 0)
+    v, v_x, v_y = np.cos(x + y), -np.sin(x + y), -np.sin(x + y)
+    told = {"u": {(0, 0): u, (1, 0): u_x, (0, 1): u_y}, "v": {(0, 0): v, (1, 0): v_x, (0, 1): v_y}}
+    rates = {"u": -0.7 * u_x - 0.3 * u_y - p_x, "v": -0.7 * v_x - 0.3 * v_y - p_y}
+    rates = {name: rate + 1e-3 * rng.standard_normal(rate.size) for name, rate in rates.items()}
+
+    def values(name: str, symbols: Sequence[Symbol]) -> np.ndarray | None:
+        return np.stack([told[name][symbol.orders] for symbol in symbols]) if name in told else None
+
+    text = "u_t + a*u_x + b*u_y + p_x = 0; v_t + a*v_x + b*v_y + p_y = 0; u_x + v_y = 0"
+    source = Source(points, times, np.array([1.0, 1.0]), rates.get, values)
+    guess = first_guess(Equation.parse(text, fields=("u", "v")), source)
+    assert (guess.estimate["a"], guess.estimate["b"]) == pytest.approx((0.7, 0.3), abs=0.01)

@@ -108,6 +108,17 @@ def test_no_legend_lies_on_what_is_drawn(found):
     assert drawn[:, 1].max() < box.y0
 
 
+def test_a_history_is_every_mean(flow):
+    """All times in one run, each at its own points, as one time after the other."""
+    times = np.array([*flow.snapshots.times, flow.snapshots.times[-1] + 0.3])
+    places = [np.linspace(-1.0, 1.0, count)[:, None] for count in range(3, 3 + len(times))]
+    for t, points, mean in zip(times, places, flow.history("u", times, places), strict=True):
+        np.testing.assert_allclose(mean, flow.mean("u", points, t), atol=1e-6)
+    two = hp.load(SAVED / "midpoint.nc")
+    (mean,) = two.history("u", two.snapshots.times[:1], places[:1])
+    np.testing.assert_array_equal(mean, two.mean("u", places[0], two.snapshots.times[0]))
+
+
 def test_residuals_are_what_the_model_leaves(found):
     table = found.residuals()
     first = found.snapshots[0]

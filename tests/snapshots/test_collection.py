@@ -141,7 +141,7 @@ def test_descriptions(three: Snapshots) -> None:
     assert repr(three) == "Snapshots(3 snapshots of u in x, t from 0 to 0.3, 6 points each)"
     assert three.describe() == (
         "3 snapshots of u in x, t from 0 to 0.3, 6 points each. The gaps between times are 0.1 to 0.2."
-        " The points are the same at every time (a fixed grid). Ranges: x from 0 to 1, u from 0 to 0.963558."
+        " The points are the same at every time (a fixed grid). Ranges: x from 0 to 1, u from 0 to 0.964."
     )
     assert "2 to 6 points" in repr(Snapshots([snap(0.0), snap(1.0, n=2)]))
     assert "different from time to time" in Snapshots([snap(0.0), snap(1.0, n=2)]).describe()

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import shutil
-import signal
 import socket
 import subprocess
 import sys
 import threading
+import time
 import urllib.error
 import urllib.request
 from functools import partial
@@ -22,16 +21,8 @@ import hiddenphysics as hp
 from hiddenphysics.demo import burgers_recording, two_snapshots
 
 playwright = pytest.importorskip("playwright.sync_api")
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+from benchmarks.desk.studio import CHROMIUM, FLAGS, Studio  # noqa: E402
+
 PATIENCE = 180_000
 """Milliseconds to wait for what compiles on a busy machine."""
 
@@ -41,34 +32,9 @@ pytestmark = [
 ]
 
 
-class Studio:
-    """A studio that runs, and what it has said."""
-
-    def __init__(self) -> None:
-        words = [sys.executable, "-m", "hiddenphysics", "studio", "--no-browser"]
-        self.process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
-        self.said: list[str] = []
-        self._told = threading.Event()
-        threading.Thread(target=self._listen, daemon=True).start()
-        assert self._told.wait(120), self.said
-        self.address = re.search(r"http://\S+", self.said[0])[0]
-        self.port, self.token = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([\w-]{32})/", self.address).groups()
-
-    def _listen(self) -> None:
-        for line in self.process.stderr:
-            self.said.append(line)
-            self._told.set()
-
-    def end(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        code = self.process.wait(30)
-        self.process.stderr.close()
-        return code
-
-
 @pytest.fixture(scope="module")
 def studio():
-    running = Studio()
+    running = Studio("--no-ahead")  # so that a test finds a fit in its middle
     yield running
     assert running.end() == 0
     assert "the studio has ended" in running.said[-1]
@@ -78,7 +44,7 @@ def studio():
 @pytest.fixture(scope="module")
 def chromium():
     with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
         yield browser
         browser.close()
 
@@ -156,6 +122,24 @@ def test_the_whole_way(studio, tab, tmp_path):
     again = json.loads(subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True).stdout)
     assert again.pop("files") == []
     assert {**again, "seconds": 0} == {**fit.summary(), "seconds": 0}
+
+
+def test_the_first_answer_is_there_soon_after_the_button(chromium):
+    """The fit has begun while the page was read: what is left to wait for after the button is measured."""
+    running = Studio()
+    page = chromium.new_page()
+    page.set_default_timeout(PATIENCE)
+    page.goto(running.address)
+    page.click("#demo")
+    page.wait_for_selector("#data-name")
+    page.wait_for_function("!document.querySelector('.clock').innerText.includes('Working ahead')")
+    pressed = time.monotonic()
+    page.click("#begin")
+    page.wait_for_selector("table.numbers")
+    took = time.monotonic() - pressed
+    page.close()
+    assert running.end() == 0
+    assert took < 10.0
 
 
 def test_what_cannot_be_read_is_a_sentence_and_what_was_there_stays(tab, tmp_path):

@@ -30,6 +30,8 @@ FULL = FitRequest(
     constants={"c": 0.1},
     model="flow",
     time_limit=12.5,
+    offsets=True,
+    boundary="driven",
 )
 
 
@@ -38,7 +40,10 @@ def calls(lines):
     return {
         ast.unparse(node.func): (
             [ast.literal_eval(a) for a in node.args if not isinstance(a, ast.Name)],
-            {k.arg: ast.literal_eval(k.value) for k in node.keywords},
+            {
+                k.arg: ast.unparse(k.value) if isinstance(k.value, ast.Call) else ast.literal_eval(k.value)
+                for k in node.keywords
+            },
         )
         for node in ast.walk(ast.parse(lines))
         if isinstance(node, ast.Call)
@@ -55,7 +60,14 @@ def test_python_lines_hold_every_choice_to_the_last_digit():
     assert told["data.subsample"] == ([70], {"seed": 0})
     assert told["hp.identify"] == (
         [FULL.pde],
-        {"model": "flow", "fields": {"u": "usol"}, "constants": {"c": 0.1}, "time_limit": 12.5},
+        {
+            "model": "flow",
+            "fields": {"u": "usol"},
+            "constants": {"c": 0.1},
+            "boundary": "driven",
+            "time_limit": 12.5,
+            "sensors": "hp.Sensors(offsets=True)",
+        },
     )
 
 
@@ -82,6 +94,7 @@ def test_the_command_asks_the_command_line_for_the_same(monkeypatch):
     assert asked["fields"] == ["u=usol"]
     assert asked["constants"] == ["c=0.1"]
     assert (asked["model"], asked["missing"], asked["time_limit"]) == ("flow", "drop", "12.5")
+    assert (asked["boundary"], asked["sensors"]["offsets"]) == (["driven"], True)
 
 
 def test_a_request_travels_as_plain_data():

@@ -12,6 +12,7 @@ import pytest
 
 from hiddenphysics.errors import DataError, EquationError
 from hiddenphysics.learning import Stopped, Watch
+from hiddenphysics.result import Estimate
 from hiddenphysics.studio import fit_child
 from hiddenphysics.studio import session as session_module
 from hiddenphysics.studio.comparison_part import compared
@@ -81,7 +82,7 @@ def test_a_dropped_file_is_read_and_a_bad_one_replaces_nothing(session):
     assert "no kind of file known here" in session.data_sentence
     assert len(session.data.snapshots) == 2
     session.take("gaps.csv", TABLE.replace(b"2.5", b"nan"))
-    assert "Write missing='drop'" in session.data_sentence
+    assert "Type --missing drop (missing='drop')" in session.data_sentence
     session.read(*session.asked, "drop")
     assert session.data_sentence == ""
     assert [len(s) for s in session.data.snapshots] == [3, 2]
@@ -146,7 +147,7 @@ def test_numbers_stay_where_the_process_dies_while_it_draws(session):
     session.take("a.csv", TABLE)
     session.type(equation="u_t - b*u_xx = 0")
     session.begin()
-    hear = session._at_work.hear
+    hear = session.current.process.hear
     hear({"stage": "round 1 (0 s)"})
     hear({"answer": answer()})
     hear({"lost": "signal 9"})
@@ -160,16 +161,123 @@ def test_numbers_stay_where_the_process_dies_while_it_draws(session):
     assert len(session.runs) == 2
 
 
+def test_a_stage_that_is_said_again_takes_its_own_place(session):
+    session.take("a.csv", TABLE)
+    session.type(equation="u_t - b*u_xx = 0")
+    session.begin()
+    for stage in ("smoothing u (0 s)", "smoothing u (8 s)", "round 1 (9 s)", "drawing", "drawing"):
+        session.current.process.hear({"stage": stage})
+    assert session.current.stages == ["smoothing u (8 s)", "round 1 (9 s)", "drawing", "drawing"]
+
+
+def test_numbers_that_nobody_is_sure_of_have_no_interval():
+    assert fit_child._row(Estimate(0.9735, 0.033)) == ["0.974 ± 0.033", "[0.909, 1.038]"]
+    assert fit_child._row(Estimate(0.934765, float("inf"))) == ["0.935", "not known"]
+
+
 def test_a_killed_fit_ends_in_a_sentence_and_the_next_one_has_its_process(tmp_path):
     with Session(tmp_path) as session:
         session.take("a.csv", TABLE)
         session.type(equation="u_t - b*u_xx = 0")
         session.begin()
-        os.kill(session._at_work.pid, signal.SIGKILL)
+        os.kill(session.current.process.pid, signal.SIGKILL)
         wait_for(lambda: session.current.state == "failed")
         assert "ended with signal 9 before it had an answer" in session.current.sentence
         assert "Your file, your equation and earlier fits are still here" in session.current.sentence
         wait_for(lambda: session._spare is not None)
+
+
+# ---- before it is asked for --------------------
+
+
+def settle(session, file="a.csv"):
+    """Drop a file, type an equation, and let the time pass after which both have settled."""
+    session.take(file, TABLE)
+    session.type(equation="u_t - b*u_xx = 0")
+    session.work_ahead(settled=0.0)
+
+
+def test_a_fit_begins_before_it_is_asked_for_and_the_button_shows_it(session):
+    settle(session)
+    early = session.early
+    session.work_ahead(settled=0.0)
+    assert session.early is early  # once
+    marks = session.marks["run"]
+    early.process.hear({"stage": "round 1 (0 s)"})
+    early.process.hear({"answer": answer()})
+    assert (session.marks["run"], session.answered) == (marks, [])  # nobody has asked
+    session.begin()
+    assert session.runs == [early]
+    assert (early.number, early.state, early.stages) == (1, "drawing", ["round 1 (0 s)"])
+    early.process.hear({"finished": True})
+    early.process.hear({"lost": "exit code 0"})
+    assert early.state == "finished"
+    session.work_ahead(settled=0.0)
+    session.type(limit="601")
+    session.type(limit="")
+    session.work_ahead(settled=0.0)
+    assert session.early is None  # what has been answered is not asked ahead again
+
+
+def test_what_changes_ends_the_fit_that_nobody_asked_for(session):
+    settle(session)
+    first = session.early
+    session.type(equation="u_t - c*u_xx = 0")
+    session.work_ahead()
+    assert session.early is first  # it has not settled yet
+    session.work_ahead(settled=0.0)
+    wait_for(lambda: hasattr(first.process, "ended"))
+    assert session.early.request.pde == "u_t - c*u_xx = 0"
+    session.type(equation="u_t - k*u_xx = 0")
+    session.begin()
+    assert session.early is None
+    assert session.current.request.pde == "u_t - k*u_xx = 0"
+    session.type(equation="u_t - b*u_xx = 0")
+    session.work_ahead(settled=0.0)
+    assert session.early is None  # a fit that was asked for has the cores to itself
+
+
+def test_what_fails_out_of_sight_is_begun_again_when_it_is_asked_for(session):
+    settle(session)
+    first = session.early
+    first.process.hear({"lost": "signal 9"})
+    session.work_ahead(settled=0.0)
+    assert session.early is None
+    session.begin()
+    assert session.current is not first
+    assert session.current.state == "fitting"
+
+
+def test_large_files_and_long_fits_are_left_to_the_button(session, monkeypatch):
+    monkeypatch.setattr(session_module, "MOST_AHEAD", 5)
+    settle(session)
+    assert session.early is None
+    monkeypatch.setattr(session_module, "MOST_AHEAD", 6)
+    settle(session, "b.csv")
+    assert session.early is not None
+    monkeypatch.setattr(session_module, "LONGEST_AHEAD", 0.0)
+    session.work_ahead(settled=0.0)
+    session.type(limit="601")
+    session.type(limit="")
+    session.work_ahead(settled=0.0)
+    assert session.early is None
+
+
+def test_the_demo_is_begun_before_its_file_is_taken(session):
+    session.work_ahead_on_demo()
+    early = session.early
+    session.take_demo()
+    session.begin()
+    assert session.current is early
+    assert sum(map(len, session.data.snapshots)) == 140
+
+
+def test_nothing_is_begun_unasked_where_that_is_not_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr(session_module, "FitProcess", Waiting)
+    with Session(tmp_path, ahead=False) as session:
+        session.work_ahead_on_demo()
+        settle(session)
+        assert session.early is None
 
 
 def converse(monkeypatch, tmp_path, fit, *, stop_after):
@@ -211,13 +319,15 @@ def test_a_stop_keeps_the_best_so_far(monkeypatch, tmp_path):
                 return SimpleNamespace(reason=stopped.reason, save=lambda path: path.write_bytes(b"best"))
 
     monkeypatch.setattr(fit_child, "_described", lambda result: {"explanation": result.reason})
-    monkeypatch.setattr(fit_child, "_draw_fields", lambda result, path: path.write_bytes(b""))
-    monkeypatch.setattr(fit_child, "_draw_residuals", lambda result, path: 1 / 0)
+    monkeypatch.setattr(fit_child, "_draw_fields", lambda result, folder: None)
+    monkeypatch.setattr(fit_child, "_draw_residuals", lambda result, folder: 1 / 0)
     told = converse(monkeypatch, tmp_path, fit, stop_after=1)
     assert told[0] == {"stage": "round 1 (0 s)"}
     assert {"answer": {"explanation": "Interrupted."}} in told
-    assert {"picture": "fields"} in told
-    assert any("could not be drawn (ZeroDivisionError" in m.get("no_picture", "") for m in told)
+    made = [m["made"] for m in told if "made" in m]
+    assert made == ["result", "fields"]
+    assert told.index({"answer": {"explanation": "Interrupted."}}) < told.index({"made": "result"})
+    assert any("Drawing the residuals failed (ZeroDivisionError" in m.get("not_made", "") for m in told)
     assert told[-1] == {"finished": True}
     assert (tmp_path / fit_child.RESULT_FILE).read_bytes() == b"best"
 
@@ -246,11 +356,29 @@ def test_a_stop_that_comes_too_late_takes_nothing_away(monkeypatch, tmp_path):
     assert converse(monkeypatch, tmp_path, fit, stop_after=1)[-1] == {"finished": True}
 
 
-def test_two_fits_are_compared_by_what_they_leave(tmp_path):
-    def run(number, noise, points=None):
+def test_two_fits_are_compared_by_their_evidence_or_by_what_they_leave(tmp_path):
+    def run(number, noise=0.1, points=None, **told):
         request = FitRequest("/a.csv", "a.csv", "u_t - b*u_xx = 0", points=points)
-        return Run(number, request, tmp_path, 0.0, answer=answer(noise))
+        return Run(number, request, tmp_path, 0.0, answer=answer(noise) | told)
 
-    assert "fit 1 explains 3 times more closely" in compared(run(1, 0.1), run(2, 0.3))
-    assert "do not tell the two equations apart" in compared(run(1, 0.100), run(2, 0.105))
+    better = run(1, evidence=31.0)
+    assert compared(better, run(2)) == (
+        "The evidence is for fit 1: it makes these data 10^13 times as likely."
+    )
+    assert "hardly decides for fit 2: it makes these data 2.7 times" in compared(run(1), run(2, evidence=2.0))
+    other = {"model": "midpoint"}
+    assert "fit 1 explains 3 times more closely" in compared(run(1, 0.1), run(2, 0.3, **other))
+    assert "do not tell the two equations apart" in compared(run(1, 0.100), run(2, 0.105, evidence=None))
+    assert "fit 1 explains" in compared(run(1, 0.1), run(2, 0.3, status="not_converged"))
     assert "different data" in compared(run(1, 0.1), run(2, 0.1, points=10))
+
+
+def test_a_process_that_ends_after_its_fit_changes_nothing_to_be_seen(session, tmp_path):
+    """A page that is drawn anew under a hand swallows its click: a download never came."""
+    run = Run(1, FitRequest("burgers.csv", "burgers.csv", "u_t - b*u_xx = 0"), tmp_path, 0.0)
+    session._hear(run, {"answer": answer()})
+    session._hear(run, {"finished": True})
+    before = session.marks["run"]
+    session._hear(run, {"lost": "exit code 0"})
+    assert session.marks["run"] == before
+    assert run.state == "finished"

@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from benchmarks.zoo.cases import SPECIES
 from hiddenphysics.studio.forms import FORMS
 from hiddenphysics.studio.typesetting import matched, typeset
 
@@ -18,6 +19,7 @@ def test_an_equation_becomes_mathml():
     read = typeset("u_t + a*u*u_x - b*u_xx = 0")
     assert letters(read.formula) == "ut+auux−buxx=0"
     assert read.formula.count("<msub>") == 3
+    assert read.formula.count("<mspace") == 3  # between factors: a u u_x is no word
     assert (read.fields, read.unknowns, read.mistake) == (("u",), ("a", "b"), "")
 
 
@@ -27,6 +29,19 @@ def test_every_form_of_the_gallery_is_understood(form):
     assert read.mistake == ""
     assert read.unknowns
     assert letters(read.formula)
+
+
+@pytest.mark.parametrize("species", SPECIES, ids=lambda species: species.name)
+def test_every_equation_of_the_zoo_is_typeset(species):
+    read = typeset(species.equation.text)
+    assert read.mistake == ""
+    assert letters(read.formula)
+
+
+def test_unknown_functions_are_among_what_is_sought():
+    read = typeset("u_t = d(D(x)*u_x, x) + r*u - f(u)")
+    assert read.unknowns == ("r", "D(x)", "f(u)")
+    assert letters(read.formula) == "ut=∂x(D(x)ux)+ru−f(u)"
 
 
 def test_a_mistake_points_at_its_place():

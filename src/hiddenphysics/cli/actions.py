@@ -149,7 +149,7 @@ def identify_file(
     inference: str,
     time_limit: str | None,
     sensors: dict[str, bool | float],
-    boundary: str | None,
+    boundary: list[str] | None,
 ) -> None:
     """Run `identify` on a file, or on every experiment of it by itself."""
     output.check()

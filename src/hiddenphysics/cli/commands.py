@@ -147,10 +147,11 @@ def identify(
         typer.Option("--sensor-gains", help="Every sensor tells its value times an unknown factor near 1."),
     ] = False,
     boundary: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            metavar="driven|still",
-            help="Open edges: something unknown comes in at every snapshot, or nothing does; by default the data tell.",
+            metavar="driven|still|x=0:KIND",
+            help="Open edges: something unknown comes in at every snapshot, or nothing does; by default the data tell. "
+            "One end of a line: x=0:measured, fixed (u = 0), reflecting (u_x = 0), driven, still; repeatable.",
         ),
     ] = None,
     missing: Annotated[

@@ -11,15 +11,27 @@ from typer.core import TyperGroup
 
 from hiddenphysics.cli.terminal import failure, print_json
 
+FIRST = ("demo", "identify", "studio", "explain", "compare", "simulate")
+"""The commands that a stranger needs, in the order in which they are met; the others stand behind them."""
+NEEDED = {"pde": 'Type the equation, as in --pde "u_t + a*u*u_x - b*u_xx = 0".'}
+"""What to type where something is missing, by its name."""
+
 
 class Commands(TyperGroup):
     """Commands whose usage errors are JSON, too, where --json stands among the words or in the configuration file."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the names of all commands, in the order of the help."""
+        names = super().list_commands(ctx)
+        return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; where a file asks for JSON, a mistake in its words is a document and a sentence."""
         try:
             return super().invoke(ctx)
         except typer.TyperException as mistake:
+            name = getattr(getattr(mistake, "param", None), "name", None)
+            mistake.message = mistake.message or NEEDED.get(name or "", "")
             options = getattr(getattr(mistake, "ctx", None), "default_map", None) or {}
             if options.get("as_json") is not True:
                 raise

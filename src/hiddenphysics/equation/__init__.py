@@ -20,8 +20,9 @@ from hiddenphysics.equation.fractional_operators import (
     FractionalLaplacian,
 )
 from hiddenphysics.equation.names import TIME, coordinate, field, parameter
-from hiddenphysics.equation.numbers import format_interval, format_plus_minus, format_uncertain
+from hiddenphysics.equation.numbers import format_factor, format_interval, format_plus_minus, format_uncertain
 from hiddenphysics.equation.quantity import linear_terms, read_quantity
+from hiddenphysics.equation.reflection import reflects
 from hiddenphysics.equation.system import System, velocity
 from hiddenphysics.equation.unknown_functions import Ranges, UnknownFunction
 
@@ -47,6 +48,7 @@ __all__ = [
     "evaluate_by_name",
     "field",
     "field_name",
+    "format_factor",
     "format_interval",
     "format_plus_minus",
     "format_uncertain",
@@ -54,6 +56,7 @@ __all__ = [
     "linear_terms",
     "parameter",
     "read_quantity",
+    "reflects",
     "slopes",
     "velocity",
     "wave_sum",

@@ -5,6 +5,7 @@ An equation says how a field evolves; a definition, `u = psi_y`, says how an obs
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,6 +20,7 @@ from hiddenphysics.equation.bounds import (
     read_bounds,
     within_orders,
 )
+from hiddenphysics.equation.budget import Budget
 from hiddenphysics.equation.complex_parts import part_names
 from hiddenphysics.equation.evolution import Evolution, Residual, solve_evolution
 from hiddenphysics.equation.expressions import atoms_of, field_name, slopes
@@ -64,12 +66,18 @@ def analyse(
     words = survey(equations, given, coordinates, whole)
     taken = (*words.fields, *words.parameters, *words.complex_fields)
     functions = unknown_functions(equations, words.fields, taken, ranges_of)
+    known = {name: constant(name, value) for name, value in constants.items()}
+    lowering, unknown = Lowering(words, known), [one.name for one in functions]
+    ranges = combine([*read_bounds(bound_lines, lowering, unknown), *from_keywords(bounds)])
     if functions:
-        _check_functions(functions, words, whole)
+        _check_functions(functions, words, constants)
+        functions = tuple(one.within(*ranges.pop(one.name, EVERYTHING)) for one in functions)
+        ranges |= {one.coefficients[0]: (0.0, math.inf) for one in functions if one.sign}
         equations = [expanded(line, functions) for line in equations]
-        whole |= {name for one in functions for name in one.coefficients}
+        whole = (whole - set(unknown)) | {name for one in functions for name in one.coefficients}
         words = survey(equations, given, coordinates, whole)
-    lowering = Lowering(words, {name: constant(name, value) for name, value in constants.items()})
+        bounded = sum(abs(one.sign) for one in functions)
+        lowering = Lowering(words, known, Budget.granting(bounded))
     _check_constants(constants, words)
     definitions = _definitions(words.definitions, lowering)
     fields = tuple(part for name in words.fields for part in _real_fields(name, words))
@@ -82,7 +90,6 @@ def analyse(
         *definitions.values(),
     ]
     _check_cancelled(parameters, words, everything)
-    ranges = combine([*read_bounds(bound_lines, lowering), *from_keywords(bounds)])
     _check_bounds(ranges, parameters, constants)
     ranges = within_orders(ranges, everything)
     return Analysis(
@@ -96,12 +103,15 @@ def analyse(
     )
 
 
-def _check_functions(functions: Sequence[UnknownFunction], words: Vocabulary, whole: Collection[str]) -> None:
-    """Refuse bounds of functions, and functions of complex fields and of coordinates that are not there."""
+def _check_functions(
+    functions: Sequence[UnknownFunction], words: Vocabulary, constants: Collection[str]
+) -> None:
+    """Refuse constants for functions, and functions of complex fields and of coordinates that are not there."""
     for one in functions:
-        if one.name in whole:
+        if one.name in constants:
             raise PlacedError(
-                None, f"there is a bound for {one.name}, an unknown function; bounds are for numbers alone"
+                None,
+                f"there is a value for {one.name}, an unknown function; type the number instead of {one.call}",
             )
         if one.argument in words.complex_fields:
             raise PlacedError(

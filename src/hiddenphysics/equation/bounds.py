@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import sympy
 
@@ -25,18 +25,22 @@ def bounded_names(lines: Iterable[BoundLine]) -> list[str]:
     ]
 
 
-def read_bounds(lines: Iterable[BoundLine], lowering: Lowering) -> list[tuple[str, Range, int]]:
-    """Name, range and place of every bound in the text."""
+def read_bounds(
+    lines: Iterable[BoundLine], lowering: Lowering, functions: Collection[str] = ()
+) -> list[tuple[str, Range, int]]:
+    """Name, range and place of every bound in the text; also those of unknown functions, given by name."""
     bounds = []
     for line in lines:
         for left, sign, right in zip(line.compared[:-1], line.signs, line.compared[1:], strict=True):
             smaller, larger = (left, right) if sign[0] == "<" else (right, left)
-            bounds.append(_bound(smaller, larger, line, lowering))
+            bounds.append(_bound(smaller, larger, line, lowering, functions))
     return bounds
 
 
-def _bound(smaller: Node, larger: Node, line: BoundLine, lowering: Lowering) -> tuple[str, Range, int]:
-    match _number(smaller, lowering), _number(larger, lowering):
+def _bound(
+    smaller: Node, larger: Node, line: BoundLine, lowering: Lowering, functions: Collection[str]
+) -> tuple[str, Range, int]:
+    match _number(smaller, lowering, functions), _number(larger, lowering, functions):
         case None, float() as high if isinstance(smaller, Name):
             return smaller.name, (-math.inf, high), smaller.at
         case float() as low, None if isinstance(larger, Name):
@@ -44,9 +48,9 @@ def _bound(smaller: Node, larger: Node, line: BoundLine, lowering: Lowering) -> 
     raise PlacedError(line.at, "a bound compares one parameter with numbers: b > 0, or 0 < b < 1")
 
 
-def _number(node: Node, lowering: Lowering) -> float | None:
-    if isinstance(node, Name) and node.name in lowering.constants:
-        return None  # a bound on a constant is a bound, checked against its value later
+def _number(node: Node, lowering: Lowering, functions: Collection[str]) -> float | None:
+    if isinstance(node, Name) and (node.name in lowering.constants or node.name in functions):
+        return None  # has no number, or one that the bound is checked against later
     value = lowering.expression(node)
     return float(value.re) if value.is_real and value.re.is_number else None
 

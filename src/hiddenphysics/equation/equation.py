@@ -175,7 +175,7 @@ class Equation:
             self.given,
             self.coordinates,
             dict(self.constants),
-            self._given_bounds,
+            self.given_bounds,
             self.ranges,
         )
         return _restore, inputs
@@ -201,8 +201,10 @@ class Equation:
         return tuple(name for name in self.parameters if name not in coefficients)
 
     @property
-    def _given_bounds(self) -> dict[str, tuple[float, float]]:
-        return {name: self.bounds[name] for name in self.numbers}
+    def given_bounds(self) -> dict[str, tuple[float, float]]:
+        """Bounds of the numbers, and of the unknown functions that have one."""
+        functions = {one.name: one.limits for one in self.functions if one.sign}
+        return {name: self.bounds[name] for name in self.numbers} | functions
 
     @cached_property
     def simplest(self) -> Equation:
@@ -215,7 +217,7 @@ class Equation:
             fields=self.given,
             coordinates=self.coordinates,
             constants={**self.constants, **nothing},
-            bounds=self._given_bounds,
+            bounds=self.given_bounds,
             ranges=self.ranges,
         )
 
@@ -285,7 +287,7 @@ class Equation:
 
     def __str__(self) -> str:
         """Canonical text; it parses to the same evolution equations."""
-        bounds = [_bound_statement(name, *self.bounds[name]) for name in self.numbers]
+        bounds = [_bound_statement(name, *ends) for name, ends in self.given_bounds.items()]
         return "\n".join([*self.statements(), *filter(None, bounds)])
 
     def sympy(self) -> list[sympy.Eq]:

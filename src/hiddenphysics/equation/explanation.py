@@ -24,7 +24,9 @@ def explain(equation: Equation) -> str:
             *_section(
                 "Parameters", (f"  {name}{_range(*equation.bounds[name])}" for name in equation.numbers)
             ),
-            *_section("Unknown functions", (f"  {one.call}" for one in equation.functions)),
+            *_section(
+                "Unknown functions", (f"  {one.call}{_range(*one.limits)}" for one in equation.functions)
+            ),
             *_section("Constants", (f"  {name} = {value:g}" for name, value in equation.constants.items())),
             f"Coordinates: t, {', '.join(equation.coordinates)}",
             f"Order {equation.order} in space{_beside(equation)}, {max(equation.time_orders.values())} in time",

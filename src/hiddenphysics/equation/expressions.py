@@ -75,8 +75,12 @@ def multiply_out(expr: sympy.Expr) -> sympy.Expr:
     return sympy.expand(expr, power_exp=False, power_base=False, log=False)
 
 
-def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any:
+def evaluate(
+    expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any, known: dict[sympy.Expr, Any] | None = None
+) -> Any:
     """Evaluate `expr` with arrays for its symbols, fields and derivatives; no code is generated.
+
+    What stands in it twice is evaluated once.
 
     Parameters
     ----------
@@ -86,6 +90,8 @@ def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any
         Array, or number, for every Symbol, field `u(t, x)`, Derivative and Fractional operator in `expr`.
     xp
         Array namespace, `numpy` or `jax.numpy`.
+    known
+        What was evaluated with these values so far, by expression; what is new comes in.
 
     Raises
     ------
@@ -106,9 +112,18 @@ def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any
             return values[expr]
         except KeyError:
             raise KeyError(f"no value for {expr} was given") from None
+    known = {} if known is None else known
+    if expr not in known:
+        known[expr] = _evaluated(expr, values, xp, known)
+    return known[expr]
+
+
+def _evaluated(
+    expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any, known: dict[sympy.Expr, Any]
+) -> Any:
     if expr.is_Pow and expr.base is not sympy.E:
-        return _power(expr, values, xp)
-    arguments = [evaluate(argument, values, xp) for argument in expr.args]
+        return _power(expr, values, xp, known)
+    arguments = [evaluate(argument, values, xp, known) for argument in expr.args]
     if expr.is_Add:
         return sum(arguments[1:], start=arguments[0])
     if expr.is_Mul:
@@ -121,13 +136,13 @@ def evaluate(expr: sympy.Expr, values: Mapping[sympy.Expr, Any], xp: Any) -> Any
     raise TypeError(f"internal error: evaluate knows no {type(expr).__name__} (in {expr})")
 
 
-def _power(expr: sympy.Pow, values: Mapping[sympy.Expr, Any], xp: Any) -> Any:
-    base = evaluate(expr.base, values, xp)
+def _power(expr: sympy.Pow, values: Mapping[sympy.Expr, Any], xp: Any, known: dict[sympy.Expr, Any]) -> Any:
+    base = evaluate(expr.base, values, xp, known)
     if expr.exp.is_Integer:
         return base ** int(expr.exp)  # exact for negative bases, and cheap to differentiate
     if expr.exp == sympy.Rational(1, 2):
         return xp.sqrt(base)
-    return base ** evaluate(expr.exp, values, xp)
+    return base ** evaluate(expr.exp, values, xp, known)
 
 
 # ---- as operators, and by printed names --------------------

@@ -213,3 +213,12 @@ def _digits(value: Decimal, spread: Decimal, last: int) -> str:
 
 def _round(value: Decimal, last: int) -> Decimal:
     return value.scaleb(-last).quantize(Decimal(1), rounding=ROUND_HALF_EVEN).scaleb(last)
+
+
+def format_factor(ahead: float) -> str:
+    """Write e^ahead, by which one log evidence is ahead of another, as a person would.
+
+    >>> format_factor(1.0), format_factor(27.6)
+    ('2.7', '10^12')
+    """
+    return f"{math.exp(ahead):.2g}" if ahead < 10 else f"10^{ahead / math.log(10):.0f}"

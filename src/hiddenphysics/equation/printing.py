@@ -222,7 +222,7 @@ class Latex(Style):
             case "frac_lap":
                 order = arguments[1] if _WORD.fullmatch(arguments[1]) else self.parentheses(arguments[1])
                 return rf"(-\Delta)^{{{order}/2}} {first}"
-            case "D":
+            case "D" if len(arguments) == 3:  # of one argument, it is somebody's unknown function
                 return rf"D_{arguments[1]}^{{{arguments[2]}}} {first}"
             case "abs":
                 return rf"\left|{first}\right|"
@@ -230,7 +230,9 @@ class Latex(Style):
                 return rf"\sqrt{{{first}}}"
             case "conj":
                 return rf"\overline{{{first}}}"
-        name = _LATEX_FUNCTIONS.get(function, rf"\operatorname{{{function}}}")
+        name = _LATEX_FUNCTIONS.get(
+            function, function if len(function) == 1 else rf"\operatorname{{{function}}}"
+        )
         return f"{name}{self.parentheses(first)}"
 
     def name(self, name: str) -> str:

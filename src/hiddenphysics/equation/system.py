@@ -160,6 +160,32 @@ class System:
         )
 
     @cached_property
+    def straight(self) -> bool:
+        """Whether the motion is linear in the state: coefficients may vary, products of fields do not occur."""
+        return all(degree_in_fields(expr) in (0, 1) for expr in self.rest)
+
+    @cached_property
+    def diffuses(self) -> bool:
+        """Whether fields spread evenly to all sides: of first order in time, with second derivatives and no first ones.
+
+        What such a field does on one side of a point follows from what it is at that point, a function of time.
+        """
+        atoms = {atom for rate in self.rates.values() for atom in atoms_of(rate)}
+        orders = {
+            sum(int(count) for _, count in atom.variable_count) if isinstance(atom, sympy.Derivative) else 0
+            for atom in atoms
+        }
+        plain = not (self.equation.ties or self.equation.definitions or self.equation.mass)
+        first = all(order == 1 for order in self.equation.time_orders.values())
+        return (
+            plain
+            and first
+            and not self.equation.fractional
+            and max(orders, default=0) == 2
+            and 1 not in orders
+        )
+
+    @cached_property
     def padding(self) -> Fraction:
         """How much finer a grid must be so that products do not alias: (p + 1)/2 for polynomials of degree p.
 

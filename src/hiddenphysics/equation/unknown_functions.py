@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,6 +45,9 @@ UNKNOWN_RANGE = (0.0, 1.0)
 class UnknownFunction:
     """Σ_j c_j φ_j(s) with s from 0 to 1 over somewhat more than the data's range: φ = 1, for fields s, then cos(π j s).
 
+    One that has a bound is b ± c_0 exp(Σ_j c_j cos(π j s)) with c_0 > 0: it never gets there, and its logarithm has the
+    prior.
+
     Attributes
     ----------
     name, argument
@@ -53,6 +57,8 @@ class UnknownFunction:
     coefficients
         Names of the c_j among the parameters; the first `flat` of them, a constant and for fields a line, are free, the
         others carry a prior.
+    bound, sign
+        What it lies above, with sign 1, or below, with −1; 0 where nothing was said.
     """
 
     name: str
@@ -61,6 +67,27 @@ class UnknownFunction:
     high: float
     coefficients: tuple[str, ...]
     flat: int
+    bound: float = 0.0
+    sign: int = 0
+
+    def within(self, low: float, high: float) -> UnknownFunction:
+        """Return the function with a bound, below or above; without one where both are infinite."""
+        if math.isfinite(low) and math.isfinite(high):
+            raise PlacedError(
+                None,
+                f"{self.call} is to lie between {low:g} and {high:g}; an unknown function has one bound, "
+                f"{self.name} > {low:g} or {self.name} < {high:g}",
+            )
+        if not (math.isfinite(low) or math.isfinite(high)):
+            return self
+        names = (self.coefficients[0], *self.coefficients[self.flat :])
+        bound, sign = (float(low), 1) if math.isfinite(low) else (float(high), -1)
+        return replace(self, coefficients=names, flat=1, bound=bound, sign=sign)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Between which values it lies."""
+        return (self.bound if self.sign > 0 else -math.inf, self.bound if self.sign < 0 else math.inf)
 
     @property
     def waves(self) -> tuple[float, ...]:
@@ -84,13 +111,18 @@ class UnknownFunction:
         start, end = self.ends
         away = Sum((("+", Name(self.argument, at)), ("-", _number(start, at))), at)
         s = Product((("*", away), ("/", _number(end - start, at))), at)
-        terms: list[tuple[str, Node]] = [("+", Name(self.coefficients[0], at))]
+        constant = Name(self.coefficients[0], at)
+        terms: list[tuple[str, Node]] = [] if self.sign else [("+", constant)]
         if self.flat > 1:
             terms.append(("+", Product((("*", Name(self.coefficients[1], at)), ("*", s)), at)))
         for j, name in enumerate(self.coefficients[self.flat :], start=1):
             angle = Product((("*", Number(str(j), at)), ("*", Name(PI, at)), ("*", s)), at)
             terms.append(("+", Product((("*", Name(name, at)), ("*", Call("cos", (angle,), at))), at)))
-        return Sum(tuple(terms), at)
+        whole = Sum(tuple(terms), at)
+        if not self.sign:
+            return whole
+        grown = Product((("*", constant), ("*", Call("exp", (whole,), at))), at)
+        return Sum((("+", _number(self.bound, at)), ("+" if self.sign > 0 else "-", grown)), at)
 
 
 def unknown_functions(

@@ -2,9 +2,9 @@
 
 import hiddenphysics.compiled_code  # noqa: F401  (double precision, before anything is traced)
 from hiddenphysics.gaussian.belief import Belief, covariance_of
+from hiddenphysics.gaussian.condensed import Condensed, condensed
 from hiddenphysics.gaussian.covariance import Observed, covariance, joint_covariance, variance
 from hiddenphysics.gaussian.density import (
-    RUNS_ONCE,
     condition,
     curvature,
     density_slopes,
@@ -30,14 +30,15 @@ from hiddenphysics.gaussian.linear import (
 )
 
 __all__ = [
-    "RUNS_ONCE",
     "Belief",
     "Border",
+    "Condensed",
     "Evaluated",
     "Held",
     "Observed",
     "Reduced",
     "RestrictedLikelihood",
+    "condensed",
     "condition",
     "covariance",
     "covariance_of",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -11,10 +10,9 @@ from jax import Array
 from jax.scipy.linalg import solve_triangular
 from jaxtyping import Float
 
-FIRST_JITTER, LARGEST_JITTER = 1e-15, 1e-7
+from hiddenphysics.compiled_code import compiled
 
-RUNS_ONCE = {"xla_backend_optimization_level": 0}
-"""For functions that run once or twice in a fit: compiling them well takes longer than running them badly."""
+FIRST_JITTER, LARGEST_JITTER = 1e-15, 1e-7
 
 SMALL_SOLVE = 80
 """Size up to which a triangular matrix is inverted by one solve."""
@@ -123,7 +121,7 @@ def curvature(
     return applied @ applied.T - 0.5 * traces - mixed - mixed.T + moves @ moves.T
 
 
-@partial(jax.jit, static_argnames="diagonal")
+@compiled(once=True, static_argnames="diagonal")
 def condition(
     K: Float[Array, "N N"],
     y: Float[Array, " N"],

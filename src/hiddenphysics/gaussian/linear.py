@@ -13,6 +13,7 @@ from jax.scipy.linalg import cho_solve, solve_triangular
 from jax.typing import ArrayLike
 from jaxtyping import Float
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Features
 from hiddenphysics.together import together
@@ -24,7 +25,8 @@ UNSEEN = 1e-13
 """Least square of a pivot, relative to its column: rounding of a Gram matrix."""
 
 FEWER = 3
-"""Features per datum from which on the information on the spectrum is computed through the data."""
+"""Features per datum from which on the information on the spectrum is computed through the data; of many directions,
+each of which costs N² K there, as many as they are."""
 
 
 class Reduced(NamedTuple):
@@ -106,7 +108,7 @@ class Evaluated(NamedTuple):
 
 
 @together
-@jax.jit
+@compiled()
 def reduce(
     A: Float[Array, "W N K"],
     B: Float[Array, "W N P"],
@@ -131,7 +133,7 @@ def reduce(
     return Reduced(R, rotated[..., :-1], rotated[..., -1], rest, spare, jnp.zeros((windows, features)))
 
 
-@jax.jit
+@compiled()
 def fold(triangle: Float[Array, "C C"], rows: Float[Array, "R C"]) -> Float[Array, "C C"]:
     """Take further rows of (A, B, y) into the triangle of those before: QR of both, of which only R is kept.
 
@@ -167,7 +169,7 @@ def unfold(
     return Reduced(top[..., :features], top[..., features:-1], top[..., -1], gram, spare, known)
 
 
-@jax.jit
+@compiled()
 def effective(
     spectrum: Float[Array, " K"], noise: Float[Array, ""], A: Float[Array, "W q K"]
 ) -> Float[Array, ""]:
@@ -176,7 +178,7 @@ def effective(
     return noise + jax.lax.stop_gradient(ROUNDING * power)
 
 
-@jax.jit
+@compiled()
 def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]) -> Float[Array, ""]:
     """Negative log likelihood of a model without fixed effects: what `evaluate` gives as value, and no more."""
     noise = effective(spectrum, noise, data.A)
@@ -187,7 +189,7 @@ def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""
     return 0.5 * (jnp.sum(y * y) + data.rest[-1, -1] / noise + logs + count * jnp.log(2 * jnp.pi))
 
 
-@jax.jit
+@compiled()
 def evaluate(
     data: Reduced,
     spectrum: Float[Array, " K"],
@@ -247,7 +249,7 @@ def evaluate(
     length = jnp.sum(jnp.einsum("wij,wj->wi", back, residual) ** 2) + whole @ rest @ whole / noise
     trace = jnp.sum(inverse * inverse) + data.spare / noise - jnp.trace(_solved(root, squared))
     in_noise = 0.5 * (trace - length)
-    fisher = _fisher(A, _half_solve(root, B), back, inverse, data.spare, noise, directions)
+    fisher = _fisher(A, _half_solve(root, B), spread, back, inverse, data.spare, noise, directions)
     in_border = jnp.zeros(P)
     if held is not None and in_sizes is not None:
         covariance = _solved(root, jnp.eye(P))
@@ -271,8 +273,12 @@ def _factor(data: Reduced, spectrum: Array, noise: Array) -> Float[Array, "W q q
 
 
 def _solve(information: Array, towards: Array) -> tuple[Array, tuple[Array, Array]]:
-    """Solve for d with the information scaled to a unit diagonal; return its factor and scale too."""
-    scale = jnp.sqrt(jnp.diagonal(information)) + 1e-300
+    """Solve for d with the information scaled to a unit diagonal; return its factor and scale too.
+
+    A column that says nothing at all, as b does in e (u − b v) where e = 0, stays 0, and spoils no other.
+    """
+    scale = jnp.sqrt(jnp.diagonal(information))
+    scale = jnp.where(scale > 0, scale, 1.0)
     unit = information / jnp.outer(scale, scale) + 1e-13 * jnp.eye(scale.size)
     factor = jnp.linalg.cholesky(unit, symmetrize_input=False)
     return cho_solve((factor, True), towards / scale) / scale, (factor, scale)
@@ -296,15 +302,22 @@ def _solved(root: tuple[Array, Array], matrix: Array) -> Array:
 
 
 def _fisher(
-    A: Array, taken: Array, back: Array, inverse: Array, spare: Array, noise: Array, directions: Array
+    A: Array,
+    taken: Array,
+    spread: Array,
+    back: Array,
+    inverse: Array,
+    spare: Array,
+    noise: Array,
+    directions: Array,
 ) -> Array:
     """Return the expected information; the noise's share leaves out the few degrees of freedom that d takes."""
-    free = jnp.eye(A.shape[1]) - jnp.einsum("wip,wjp->wij", taken, taken)
-    if A.shape[2] > FEWER * A.shape[1]:  # through the data, where they are fewer than the features
+    if A.shape[2] > max(FEWER, directions.shape[1]) * A.shape[1]:  # through the data, where that is less work
+        free = jnp.eye(A.shape[1]) - jnp.einsum("wip,wjp->wij", taken, taken)
         part = jax.lax.map(lambda d: free @ ((A * d) @ jnp.swapaxes(A, 1, 2)), directions.T)
         spectral = 0.5 * jnp.einsum("hwij,gwji->hg", part, part)
     else:
-        T = jnp.swapaxes(A, 1, 2) @ (free @ A)
+        T = jnp.swapaxes(A, 1, 2) @ A - spread @ jnp.swapaxes(spread, 1, 2)
         spectral = 0.5 * jnp.einsum("kh,wkl,lg->hg", directions, T * T, directions)
     mixed = 0.5 * directions.T @ jnp.sum((back @ A) ** 2, axis=(0, 1))
     square = back @ inverse
@@ -313,7 +326,7 @@ def _fisher(
 
 
 @together
-@jax.jit
+@compiled()
 def posterior(
     data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]
 ) -> tuple[Float[Array, "W K"], Float[Array, "W K P"]]:
@@ -384,7 +397,7 @@ class RestrictedLikelihood:
         every = self.prior.spectrum(jnp.asarray(theta), self.omega, self.measure, self.level)
         return every if self.columns is None else jnp.asarray(every)[self.columns]
 
-    @jax.jit
+    @compiled()
     def log_density(self, theta: Float[Array, " H"]) -> Float[Array, ""]:
         """Log restricted likelihood at a vector: a pure function that can be mapped and differentiated."""
         spectrum = self.spectrum(theta)

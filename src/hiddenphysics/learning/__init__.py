@@ -13,6 +13,7 @@ from hiddenphysics.learning.criticism import (
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
+from hiddenphysics.learning.importance import RELIABLE, Weights, importance_weights
 from hiddenphysics.learning.nuts import AGREED, Density, Posterior, Sampled, r_hat, sample
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.outliers import mixture
@@ -41,6 +42,7 @@ __all__ = [
     "LEAST_NOISE",
     "MANY",
     "MOST_POINTS",
+    "RELIABLE",
     "TIGHT",
     "WORDS",
     "Criticism",
@@ -64,6 +66,7 @@ __all__ = [
     "Verdict",
     "Watch",
     "WeakGuess",
+    "Weights",
     "at_bound",
     "candidate_terms",
     "climb",
@@ -71,6 +74,7 @@ __all__ = [
     "first_guess",
     "gravest",
     "heterogeneity",
+    "importance_weights",
     "in_time",
     "is_free",
     "is_left_computing",

@@ -17,12 +17,11 @@ alike: the tests are conservative. The smallest p-value counts, times the number
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 from scipy.special import ndtr
 
 from hiddenphysics.learning.outliers import far_off
@@ -33,6 +32,13 @@ CERTAIN = 1e-3
 MATERIAL = 0.01
 """Structure that is smaller, in parts of what the fields change, is told and is no misfit: recordings of exact numbers
 show the last digits of whoever computed them."""
+
+MOVED, FAINT = 0.1, 0.1
+"""Part of a parameter by which structure may move it and be no misfit, however small it is beside what the fields
+change; a parameter counts as no less than a tenth of its natural size. Nine sensors, five times, heat that also decays
+fitted without the decay: the state bends between the sensors, 0.6 % of the change are left over, and D = 0.0100 ±
+0.0014 instead of 0.1 can be off by 5 deviations. Exact numbers leave deviations of 1e-4 of a parameter, which no
+structure makes that large."""
 
 MOST = 1000.0
 """Largest of these parts that is told: fields that do not change at all would make it infinite."""
@@ -113,6 +119,9 @@ class Criticism:
         The same, in parts of how much the fitted fields change, 1000 at most.
     allowed
         What part of the change a model's own approximations may leave over: no more than that is no misfit.
+    moved
+        By what part of itself a parameter can be moved, at most, through what is left over: `widening` times its
+        deviation.
     far_off
         Values that lie further off than any noise would, were all values like most of them.
     widening
@@ -128,11 +137,26 @@ class Criticism:
     widening: float = 1.0
     allowed: float = MATERIAL
     far_off: int = 0
+    moved: float = 0.0
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether nothing but noise seems to be left over."""
+        return self.p_value >= CERTAIN
 
     @property
     def speaks_against(self) -> bool:
         """Whether the equation does not hold: structure that is no chance, and no trifle."""
-        return self.p_value < CERTAIN and self.of_change > self.allowed
+        return self.p_value < CERTAIN and (self.of_change > self.allowed or self.moved > MOVED)
+
+    def beside(self, estimate: np.ndarray, deviation: np.ndarray, scale: np.ndarray) -> Criticism:
+        """Return it beside the parameters, their deviations and natural sizes, (P,) each.
+
+        Those that the data leave open anyway do not count.
+        """
+        parts = deviation / np.maximum(np.abs(estimate), FAINT * scale)
+        known = parts[parts < MOVED]
+        return replace(self, moved=float(min(self.widening * np.max(known, initial=0.0), MOST)))
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; `of_plain` takes it back."""
@@ -167,7 +191,7 @@ class Criticism:
     def _said(self) -> str:
         worst = min(self.checks, key=lambda check: check.p_value)
         p = f"p = {self.p_value:.2g}" if self.p_value > 1e-12 else "p < 1e-12"
-        if self.p_value >= CERTAIN:
+        if self.is_noise:
             return f"What the equation leaves over looks like noise ({p})."
         looks = f" It looks like {self.missing}: a term like that may be missing." if self.missing else ""
         what = f"{WORDS[worst.name]} ({p}; {self.structure:.2g} of the noise's deviation)"
@@ -332,6 +356,8 @@ def _pairs(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if points.shape[1] == 1:
         order = np.argsort(points[:, 0], kind="stable")
         return order[:-1], order[1:]
+    from scipy.spatial import cKDTree  # half a second to import, for planes alone
+
     sides = np.ptp(points, axis=0)
     scaled = points / np.where(sides > 0, sides, 1.0)
     near = np.asarray(cKDTree(scaled).query(scaled, k=2)[1])

@@ -115,7 +115,9 @@ def first_guess(equation: Equation, source: Source) -> Guess:
         sought = [p for p in parameters if p not in orders]
         rows = Rows.of(rates, increments, numbers, sought, every=bool(orders))
         bounds = np.array([equation.bounds[p] for p in rows.unknown], float).reshape(-1, 2)
-        for whitening in whitenings(rows, system, source.points, source.lengths) if rows.rows else ():
+        if not rows.rows:
+            return
+        for whitening in whitenings(rows, system, source.points, source.times, source.lengths):
             yield _Tried(solve(rows, whitening, bounds), whitening.priors, orders, rows)
 
     attempts = [one for orders in _orders(system) for one in tried(orders)]

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2
+from scipy.special import chdtrc
 
 from hiddenphysics.gaussian import covariance_of
 
@@ -157,5 +157,5 @@ def heterogeneity(
         clear = np.abs(step - together) > 2 * deviation
         apart = max(apart, float(np.max(np.abs(step - together) / scale * clear, initial=0.0)))
     statistic = float(np.sum(statistics))
-    p_value = float(chi2.sf(statistic, degrees)) if degrees > 0 else 1.0
+    p_value = float(chdtrc(degrees, statistic)) if degrees > 0 else 1.0
     return Heterogeneity(p_value, statistic, max(degrees, 0), apart, tuple(shares))

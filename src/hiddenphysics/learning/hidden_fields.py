@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 import sympy
 from jax import Array
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.equation import System, derivative_symbol, field_name
-from hiddenphysics.gaussian import RUNS_ONCE, Observed, joint_covariance
+from hiddenphysics.gaussian import Observed, joint_covariance
 from hiddenphysics.learning.regression import HiddenPrior, Row, Rows, Whitening
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.priors import Process, SquaredExponential
@@ -23,27 +22,41 @@ NOISES = (1e-4, 1e-2, 1e-1)
 """Variances of what neither the equation nor the hidden field explains, relative to the hidden field's share."""
 
 
-def whitenings(rows: Rows, system: System, points: np.ndarray, lengths: np.ndarray) -> Iterator[Whitening]:
+def whitenings(
+    rows: Rows, system: System, points: np.ndarray, times: np.ndarray, lengths: np.ndarray
+) -> Iterator[Whitening]:
     """Yield the error covariances to try: one without hidden fields, otherwise a few lengths and noises.
 
-    `lengths` (D,) are those of the measured fields.
+    What a hidden field is at one time says nothing here of what it is at another: points (N, D) with the same time
+    (N,) are a block. As one matrix the nine gaps between ten snapshots of a wake took five minutes. `lengths` (D,) are
+    those of the measured fields.
     """
     operators = [_operator(row, system) for row in rows.rows]
     latents = sorted({latent for operator in operators for latent in operator.latents})
     if not latents:
         yield Whitening()
         return
+    groups = [np.nonzero(times == t)[0] for t in np.unique(times)]
+    owned = [(np.arange(len(operators))[:, None] * len(points) + group).ravel() for group in groups]
     for factor in LENGTHS:
         scaled = tuple(factor * lengths)
-        shares = {latent: _covariance(operators, latent, scaled, points) for latent in latents}
+        shares = {
+            latent: [_covariance(operators, latent, scaled, points, group) for group in groups]
+            for latent in latents
+        }
         # Each hidden field gets the variance that makes its share of the rows 1 in the mean.
-        variances = {latent: 1.0 / float(np.mean(np.diagonal(K))) for latent, K in shares.items()}
-        total = sum(variances[latent] * K for latent, K in shares.items())
+        variances = {
+            latent: 1.0 / float(np.mean(np.concatenate([np.diagonal(K) for K in each])))
+            for latent, each in shares.items()
+        }
+        totals = [
+            np.sum([variances[latent] * shares[latent][number] for latent in latents], axis=0)
+            for number in range(len(groups))
+        ]
         priors = {latent: HiddenPrior(scaled, variances[latent]) for latent in latents}
         for noise in NOISES:
-            yield Whitening(
-                np.linalg.cholesky(total + noise * np.eye(points.shape[0] * len(rows.rows))), priors
-            )
+            factors = (np.linalg.cholesky(total + noise * np.eye(len(total))) for total in totals)
+            yield Whitening(tuple(zip(owned, factors, strict=True)), priors)
 
 
 def _operator(row: Row, system: System) -> Operator[np.ndarray]:
@@ -61,16 +74,25 @@ def _number(constant: sympy.Expr) -> np.ndarray:
 
 
 def _covariance(
-    operators: list[Operator[np.ndarray]], latent: str, lengths: tuple[float, ...], points: np.ndarray
+    operators: list[Operator[np.ndarray]],
+    latent: str,
+    lengths: tuple[float, ...],
+    points: np.ndarray,
+    group: np.ndarray,
 ) -> np.ndarray:
-    """Return the covariance of the rows' parts in one latent of variance 1."""
+    """Return the covariance of the rows' parts in one latent of variance 1, at a group of the points."""
     parts = [operator.only(latent) for operator in operators]
     symbols = tuple(tuple(symbol for _, symbol, _ in part) for part in parts)
-    coefficients = [[jnp.asarray(c, float) for _, _, c in part] for part in parts]
-    return np.asarray(_compiled(latent, symbols, coefficients, jnp.asarray(lengths), jnp.asarray(points)))
+    coefficients = [
+        [jnp.asarray(c if np.ndim(c) == 0 else np.asarray(c)[group], float) for _, _, c in part]
+        for part in parts
+    ]
+    return np.asarray(
+        _compiled(latent, symbols, coefficients, jnp.asarray(lengths), jnp.asarray(points[group]))
+    )
 
 
-@partial(jax.jit, static_argnames=("latent", "symbols"), compiler_options=RUNS_ONCE)
+@compiled(once=True, static_argnames=("latent", "symbols"))
 def _compiled(
     latent: str,
     symbols: tuple[tuple[Symbol, ...], ...],

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 Density = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """Vector (D,) -> log density, up to a constant, and its gradient (D,)."""
@@ -270,6 +269,8 @@ def r_hat(draws: np.ndarray) -> float:
 
 
 def _normalised(draws: np.ndarray) -> np.ndarray:
+    from scipy.stats import rankdata  # half a second to import, for chains alone
+
     ranks = rankdata(draws, method="average").reshape(draws.shape)
     return np.asarray(ndtri((ranks - 0.375) / (draws.size + 0.25)))
 

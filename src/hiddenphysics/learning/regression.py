@@ -127,21 +127,25 @@ class HiddenPrior:
 
 @dataclass(frozen=True)
 class Whitening:
-    """The error covariance C = L Lᵀ of the rows, up to one overall factor; no L where errors are independent."""
+    """The error covariance C = L Lᵀ of the rows, up to one overall factor, in independent blocks.
 
-    factor: np.ndarray | None = None
+    `blocks` holds which rows each has, and its L; there are none where all errors are independent.
+    """
+
+    blocks: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
     priors: Mapping[str, HiddenPrior] = field(default_factory=dict)
 
     def apply(self, rows: np.ndarray) -> np.ndarray:
         """Return L⁻¹ rows."""
-        if self.factor is None:
-            return rows
-        return np.asarray(solve_triangular(self.factor, rows, lower=True, check_finite=False))
+        white = np.array(rows, float)
+        for own, factor in self.blocks:
+            white[own] = solve_triangular(factor, rows[own], lower=True, check_finite=False)
+        return white
 
     @property
     def half_log_det(self) -> float:
         """½ log|C|."""
-        return 0.0 if self.factor is None else float(np.sum(np.log(np.diagonal(self.factor))))
+        return float(sum(np.sum(np.log(np.diagonal(factor))) for _, factor in self.blocks))
 
 
 @dataclass(frozen=True)

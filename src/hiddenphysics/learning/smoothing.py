@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from itertools import product
 from typing import NamedTuple, TypeVar
 
@@ -14,7 +13,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from hiddenphysics.gaussian import RUNS_ONCE, Observed, covariance, negative_log_density, stable_cholesky
+from hiddenphysics.compiled_code import compiled
+from hiddenphysics.gaussian import Observed, covariance, negative_log_density, stable_cholesky
 from hiddenphysics.learning.optimiser import minimise
 from hiddenphysics.learning.watch import Progress, silent
 from hiddenphysics.operators import Operator, Symbol
@@ -187,7 +187,7 @@ def _covariances(prior: Prior, vector: Array, seen: tuple[Seen, ...]) -> list[Ar
     return blocks
 
 
-@partial(jax.jit, static_argnames="prior")
+@compiled(static_argnames="prior")
 def _value_and_gradient(prior: Prior, vector: Array, seen: tuple[Seen, ...]) -> tuple[Array, Array]:
     def loss(vector: Array) -> Array:
         blocks = _covariances(prior, vector, seen)
@@ -197,7 +197,7 @@ def _value_and_gradient(prior: Prior, vector: Array, seen: tuple[Seen, ...]) -> 
     return jax.value_and_grad(loss)(vector)
 
 
-@partial(jax.jit, static_argnames=("prior", "symbols"), compiler_options=RUNS_ONCE)
+@compiled(once=True, static_argnames=("prior", "symbols"))
 def _means(
     prior: Prior, symbols: tuple[Symbol, ...], vector: Array, seen: tuple[Seen, ...], points: Array
 ) -> Array:

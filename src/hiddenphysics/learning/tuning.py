@@ -5,12 +5,12 @@ Halved or doubled, its constants move no answer by a hundredth of its deviation 
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import Evaluated, RestrictedLikelihood
 from hiddenphysics.together import together
 
@@ -47,7 +47,7 @@ class _Search(NamedTuple):
 
 
 @together
-@partial(jax.jit, static_argnames=("most", "enough"))
+@compiled(static_argnames=("most", "enough"))
 def tune(
     objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS, enough: float = GAIN
 ) -> Tuned:

@@ -4,6 +4,7 @@
 import hiddenphysics.models.flow
 import hiddenphysics.models.midpoint
 import hiddenphysics.models.paper  # noqa: F401
+from hiddenphysics.models.edges import Boundary, Edges
 from hiddenphysics.models.flow import LearnedFlow
 from hiddenphysics.models.model import MODELS, Arrays, Fit, Model
 from hiddenphysics.models.one_step import Problem
@@ -13,7 +14,9 @@ from hiddenphysics.models.sensors import Sensors
 __all__ = [
     "MODELS",
     "Arrays",
+    "Boundary",
     "Bounds",
+    "Edges",
     "Fit",
     "Kernels",
     "LearnedFlow",

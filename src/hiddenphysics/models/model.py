@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,6 +148,21 @@ class Model(ABC):
             f"The model {self.name!r} knows the fields between its snapshots only; the flow model moves them on. "
             "Identify with model='flow'."
         )
+
+    def history(
+        self, learned: Any, times: np.ndarray, places: Sequence[np.ndarray]
+    ) -> list[dict[str, np.ndarray]] | None:
+        """Return the mean of every field of the state at points (N, D) of each of increasing times, in one run.
+
+        None where the model has nothing quicker than one prediction after the other.
+        """
+        return None
+
+    def readings(
+        self, learned: Any, times: np.ndarray, places: Sequence[np.ndarray]
+    ) -> list[dict[str, np.ndarray]] | None:
+        """Return the same of the measured fields as the sensors there tell it, with their errors; see `history`."""
+        return self.history(learned, times, places)
 
     def cramer_rao(
         self, learned: Any, snapshots: Snapshots, noise: Mapping[str, float]

@@ -19,6 +19,7 @@ from hiddenphysics.equation import (
     velocity,
 )
 from hiddenphysics.errors import DataError, ModelError
+from hiddenphysics.models.edges import NOTHING_SAID, Boundary, Edges
 from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.priors import Kernel
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
@@ -29,10 +30,6 @@ Scales = Kernel | Sequence[Kernel]
 """One kernel, or several whose processes are added, shortest scale first."""
 Kernels = Scales | Mapping[str, Scales]
 """The same for all latent fields, or by name."""
-
-
-BOUNDARIES = ("driven", "still")
-"""What may be said of open edges: something comes in at every snapshot, or nothing but what is there at the first."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Question:
     kernels: Kernels | None = None
     inputs: Mapping[str, Experiments] = field(default_factory=dict)
     sensors: Sensors | None = None
-    boundary: str | None = None
+    edges: Edges = NOTHING_SAID
     sampled: bool = False
 
     @classmethod
@@ -65,16 +62,11 @@ class Question:
         constants: Mapping[str, float] | None = None,
         bounds: Bounds | None = None,
         sensors: Sensors | None = None,
-        boundary: str | None = None,
+        boundary: Boundary | None = None,
     ) -> Question:
         """Read an equation for some experiments; the other arguments are those of `hiddenphysics.identify`."""
         _check_kernels(kernels)
         _check_sensors(sensors)
-        if boundary not in (None, *BOUNDARIES):
-            raise ModelError(
-                f"boundary={boundary!r:.40} was given; known are {' and '.join(map(repr, BOUNDARIES))} "
-                f"(--boundary {BOUNDARIES[0]}), and nothing, which leaves it to the data."
-            )
         if isinstance(experiments, Snapshots):
             experiments = Experiments.single(experiments)
         experiments.each(_of_two)
@@ -94,7 +86,8 @@ class Question:
                 "The equation holds no unknown parameter, so there is nothing to identify. Put a name where a number "
                 "is sought, as in u_t - b*u_xx = 0."
             )
-        return cls(equation, experiments, kernels, inputs, sensors or None, boundary)
+        edges = Edges.of(boundary, equation, experiments)
+        return cls(equation, experiments, kernels, inputs, sensors or None, edges)
 
     def known(self, name: str) -> tuple[Snapshots, ...]:
         """Return the data of an input, for every experiment."""

@@ -21,6 +21,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
+from hiddenphysics.compiled_code import compiled
+
 TURN = 50.0
 """z at which the convergent series hands over to the asymptotic one: both are exact to round-off there, to p = 24."""
 NEAR_TERMS, FAR_TERMS = 128, 32
@@ -69,7 +71,7 @@ def _mean_powers(p: Float[Array, " n"]) -> Float[Array, " n"]:
     return jnp.exp(0.5 * math.log(2.0) * p + log_gamma) / (math.sqrt(math.pi) * steps)
 
 
-@jax.jit
+@compiled()
 def _series(power: Array, near: Array, far: Array) -> Triple:
     """Return e^{−z} ₁F₁(−p/2; ½; z) and e^{−z} ₁F₁(½ − p/2; 3/2; z) at z = near, and the asymptotic tail at z = far.
 

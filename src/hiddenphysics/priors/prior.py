@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float, Int
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.priors.kernel import Kernel
 from hiddenphysics.together import together
 
@@ -229,7 +230,7 @@ class Prior:
         return _reach(kernel, nothing / (1 + reach**2 / 2)) if latent in self.potentials else reach
 
     @together
-    @partial(jax.jit, static_argnums=0)
+    @compiled(static_argnums=0)
     def spectrum(
         self,
         theta: Float[jax.Array, " H"],
@@ -256,7 +257,7 @@ class Prior:
         raised = [part.at[0].add(level[row]) for row, part in enumerate(parts.values())]
         return jnp.concatenate([*raised, level[len(raised) :]])
 
-    @partial(jax.jit, static_argnums=0)
+    @compiled(static_argnums=0)
     def slopes(
         self, theta: jax.Array, omega: jax.Array, measure: jax.Array, level: jax.Array
     ) -> Float[jax.Array, "FK H"]:

@@ -39,7 +39,7 @@ CRITICISM = record(
         "of_change": finite,
         "widening": finite,
     },
-    {"allowed": finite, "far_off": finite},
+    {"allowed": finite, "far_off": finite, "moved": finite},
 )
 """See `Criticism`."""
 

@@ -231,7 +231,7 @@ def _describe(result: Result) -> dict[str, Any]:
         "format": FORMAT,
         "text": equation.text,
         "constants": dict(equation.constants),
-        "bounds": {name: list(equation.bounds[name]) for name in equation.numbers},
+        "bounds": {name: list(ends) for name, ends in equation.given_bounds.items()},
         "ranges": {name: list(ends) for name, ends in equation.ranges.items()},
         "coordinates": list(result.runs.coordinates),
         "fields": list(equation.given),

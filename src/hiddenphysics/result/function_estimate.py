@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 NEEDED = 3.0
 """Log evidence from which on a constant, or a line, does not do: twenty to one."""
 
+TWO_SIDED = 1.96
+"""Deviations that 95 % of a normal distribution lie within."""
+
 PLACES = 200
 """Values of the argument at which a curve is drawn."""
 
@@ -50,10 +53,29 @@ class FunctionEstimate:
     worth: float
 
     def mean_and_std(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean and standard deviation (N,) at values (N,) of the argument, within the range of the data."""
-        basis = basis_of(self.function, np.atleast_1d(np.asarray(values, float)))
+        """Return mean and standard deviation (N,) at values (N,) of the argument, within the range of the data.
+
+        Of a function that has a bound they are those next to the optimum.
+        """
+        one, basis = self.function, basis_of(self.function, np.atleast_1d(np.asarray(values, float)))
+        if one.sign:
+            away = one.sign * np.exp(basis[:, 1:] @ self.mean[1:])
+            mean = one.bound + self.mean[0] * away
+            basis = away[:, None] * np.column_stack([basis[:, 0], self.mean[0] * basis[:, 1:]])
+        else:
+            mean = basis @ self.mean
         variances = np.einsum("ni,ij,nj->n", basis, self.covariance, basis)
-        return basis @ self.mean, np.sqrt(np.maximum(variances, 0.0))
+        return mean, np.sqrt(np.maximum(variances, 0.0))
+
+    def interval(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+        """Return the ends (N,) of the 95 % band at values (N,) of the argument; it stays on its side of a bound."""
+        mean, std = self.mean_and_std(values)
+        if not self.function.sign:
+            return mean - TWO_SIDED * std, mean + TWO_SIDED * std
+        away = mean - self.function.bound
+        factor = np.exp(TWO_SIDED * std / np.maximum(np.abs(away), np.finfo(float).tiny))
+        ends = self.function.bound + away / factor, self.function.bound + away * factor
+        return np.minimum(*ends), np.maximum(*ends)
 
     def __str__(self) -> str:
         one, simple = self.function, "a constant" if self.function.flat == 1 else "a straight line"
@@ -72,10 +94,10 @@ class FunctionEstimate:
 
         one = self.function
         values = np.linspace(one.low, one.high, PLACES)
-        mean, std = self.mean_and_std(values)
+        mean, _ = self.mean_and_std(values)
         figure: Figure = load_figure_class().Figure(figsize=(5.0, 3.4), layout="constrained")
         axes = figure.add_subplot()
-        axes.fill_between(values, mean - 1.96 * std, mean + 1.96 * std, color=BLUE, alpha=0.25, linewidth=0)
+        axes.fill_between(values, *self.interval(values), color=BLUE, alpha=0.25, linewidth=0)
         axes.plot(values, mean, color=BLUE)
         axes.set_xlabel(one.argument)
         axes.set_ylabel(one.call)

@@ -54,7 +54,7 @@ def field_images(result: Result, field: str) -> list[Image]:
         model = _model(result, field, t, x)
         if model is None:
             return [data]
-        rest = values - model
+        rest = values - _told(result, field, t, x, model)
     else:
         t, x, values = (np.concatenate(part) for part in zip(*_columns(shown, field), strict=True))
         data = Image(f"{field}: the data", t, x, values, limits)
@@ -113,11 +113,19 @@ def _model(result: Result, field: str, times: np.ndarray, x: np.ndarray) -> np.n
     """Return the model's mean (T, N), NaN before the first snapshot; None where the model does not reach so far."""
     first = result.snapshots.times[0]
     try:
-        return np.stack([
-            result.mean(field, x[:, None], float(t)) if t >= first else np.full(len(x), np.nan) for t in times
-        ])  # fmt: skip
+        known = times >= first
+        means = np.full((len(times), len(x)), np.nan)
+        means[known] = result.history(field, times[known], [x[:, None]] * int(known.sum()))
+        return means
     except HiddenPhysicsError:
         return None
+
+
+def _told(result: Result, field: str, times: np.ndarray, x: np.ndarray, model: np.ndarray) -> np.ndarray:
+    """Return what the sensors at x tell of the model's means (T, N): the same where they have no errors."""
+    if result.sensors.empty or np.isnan(model).any():
+        return model
+    return np.array(result.readings(field, times, [x[:, None]] * len(times)))
 
 
 def _symmetric(values: np.ndarray) -> tuple[float, float]:

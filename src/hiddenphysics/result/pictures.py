@@ -226,14 +226,16 @@ def equation_lines(result: Result) -> list[tuple[str, str]]:
     """Return label and text of every line below the pictures: as typed, as identified, and how it went."""
     typed = [line.strip() for line in result.equation.text.replace(";", "\n").splitlines() if line.strip()]
     identified = result.identified().splitlines()
-    labels = ["equation"] + [""] * (len(typed) - 1) + ["identified"] + [""] * len(identified)
-    ending = f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"
+    endings = [f"{result.status}; model {result.model}, noise std {result.noise_std:.2g}"]
     if result.criticism is not None:
-        looks = f", left over looks like {result.criticism.missing}" if result.criticism.missing else ""
-        ending += f"; what is left over is noise: p = {result.criticism.p_value:.1g}{looks}"
+        p, missing = f"p = {result.criticism.p_value:.1g}", result.criticism.missing
+        small = "is no noise" if result.criticism.speaks_against else "has structure, too little to matter"
+        what = "looks like noise" if result.criticism.is_noise else small
+        endings.append(f"what is left over {what} ({p})" + (f"; it looks like {missing}" if missing else ""))
     if result.heterogeneity is not None:
-        ending += f"; {len(result.runs)} experiments agree: p = {result.heterogeneity.p_value:.1g}"
-    return list(zip(labels, [*typed, *identified, ending], strict=True))
+        endings.append(f"{len(result.runs)} experiments agree: p = {result.heterogeneity.p_value:.1g}")
+    lines = {"equation": typed, "identified": identified, "verdict": endings}
+    return [(label if k == 0 else "", text) for label, texts in lines.items() for k, text in enumerate(texts)]
 
 
 def plot_equation(result: Result, axes: Axes) -> Axes:

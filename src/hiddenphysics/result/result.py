@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from hiddenphysics.priors import NOISE
 from hiddenphysics.result.chains import Chains
 from hiddenphysics.result.estimate import Estimate
 from hiddenphysics.result.function_estimate import FunctionEstimate
-from hiddenphysics.result.units import described, parameter_units
+from hiddenphysics.result.units import parameter_units
 from hiddenphysics.snapshots import Experiments, Snapshots
 
 if TYPE_CHECKING:
@@ -209,6 +209,23 @@ class Result:
             moved = {}
         return moved[field][0] if field in moved else self.predict(field, *np.transpose(points), t=t)[0]
 
+    def history(self, field: str, times: np.ndarray, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the posterior mean of a field at points (N, D) of each of increasing times.
+
+        As `mean` time by time, but a model that moves fields does so once for all of them.
+        """
+        return self._means(
+            MODELS[self.model].history(self._own("predict"), times, places), field, times, places
+        )
+
+    def readings(self, field: str, times: np.ndarray, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return what the sensors at points (N, D) of each of increasing times tell of a field's posterior mean.
+
+        That is what data are compared with: with the offsets, gains and places that were learned of the sensors.
+        """
+        known = MODELS[self.model].readings(self._own("residuals"), times, places)
+        return self._means(known, field, times, places)
+
     def sample(
         self,
         field: str,
@@ -281,69 +298,14 @@ class Result:
 
     def summary(self) -> dict[str, Any]:
         """Return the answer as plain data, ready for JSON; numbers that are not finite become None."""
-        return {
-            "parameters": {
-                name: {
-                    "estimate": e.estimate,
-                    "std": _finite(e.std),
-                    "interval95": [_finite(limit) for limit in e.interval(0.95)],
-                }
-                | ({"unit": self.units[name]} if name in self.units else {})
-                for name, e in self.parameters.items()
-            },
-            "noise_std": self.noise_std,
-            "evidence": _finite(self.evidence),
-            "status": str(self.status),
-            "explanation": self.explanation,
-            "model": self.model,
-            "reason": self.reason,
-            "criticism": None if self.criticism is None else self.criticism.plain(),
-            "heterogeneity": None if self.heterogeneity is None else self.heterogeneity.plain(),
-            "sensors": {
-                name: column.tolist() for name, column in MODELS[self.model].sensors(self.learned).items()
-            },
-            "r_hat": None if self.chains is None else self.chains.r_hat,
-            "equation": self.identified(),
-            "experiments": [
-                {
-                    "name": name,
-                    "points": [len(s) for s in run],
-                    "times": run.times.tolist(),
-                    "start": run.provenance.start,
-                }
-                for name, run in zip(self.runs.names, self.runs, strict=True)
-            ],
-            "points": [len(s) for run in self.runs for s in run],
-            "times": [float(t) for run in self.runs for t in run.times],
-            "units": self.runs.units,
-            "start": self.runs.provenance.start,
-            "notes": list(self.runs.notes),
-            "jitter": _finite(self.jitter),
-            "evaluations": self.evaluations,
-            "seconds": self.seconds,
-        }
+        from hiddenphysics.result.printed_result import plain_summary
+
+        return plain_summary(self)
 
     def __str__(self) -> str:
-        lines = [self.identified(), "", f"status     {self.status}: {self.explanation}"]
-        lines.append(f"model      {self.model}, evidence {self.evidence:.6g}, noise std {self.noise_std:.3g}")
-        if self.reason:
-            lines.append(f"why        {self.reason}")
-        if self.criticism is not None and self.status is not Status.MISFIT:
-            lines.append(f"criticism  {self.criticism.sentence()}")
-        if self.heterogeneity is not None and not self.heterogeneity.speaks_against:
-            lines.append(f"agreement  {self.heterogeneity.sentence()}")
-        remarks = MODELS[self.model].remarks(self.learned)
-        lines += [f"{word:<10} {sentence}" for word, sentence in remarks.items()]
-        if self.chains is not None:
-            lines.append(f"sampling   {self.chains.sentence()}")
-        if self.jitter > 0:
-            lines.append(f"jitter     {self.jitter:.2g} was added to the covariance's diagonal to factor it")
-        lines += [f"data       {sentence}" for sentence in described(self.runs, self.units)]
-        for name, e in self.parameters.items():
-            unit = f" {self.units[name]}" if self.units.get(name, "1") != "1" else ""
-            lines.append(f"{name:<10} {e}{unit}   95 % in {e.interval_text(0.95)}")
-        lines += [f"{one.function.call:<10} {one}" for one in self.functions.values()]
-        return "\n".join(lines)
+        from hiddenphysics.result.printed_result import printed
+
+        return printed(self)
 
     def __repr__(self) -> str:
         return f"<Result, {self.status}: {'; '.join(self.identified().splitlines())}>"
@@ -396,7 +358,10 @@ class Result:
         return parameter_draws(self, n, seed)
 
     def residuals(self) -> pd.DataFrame:
-        """Return data minus posterior mean, one row per point: t, coordinates, and every measured field."""
+        """Return data minus posterior mean, one row per point: t, coordinates, and every measured field.
+
+        Where sensors have errors of their own, the mean is what they tell of it: with their offsets, gains and places.
+        """
         from hiddenphysics.result.tables import residual_table
 
         return residual_table(self)
@@ -441,6 +406,18 @@ class Result:
         """Return the same result with the whole field beside it, for pictures."""
         return replace(self, recording=recording)
 
+    def _means(
+        self,
+        known: list[dict[str, np.ndarray]] | None,
+        field: str,
+        times: np.ndarray,
+        places: Sequence[np.ndarray],
+    ) -> list[np.ndarray]:
+        """Return a field's means at all times, one by one where the model does not know them already."""
+        if known is None or any(field not in one for one in known):
+            return [self.mean(field, points, float(t)) for t, points in zip(times, places, strict=True)]
+        return [one[field] for one in known]
+
     def _own(self, asked: str) -> Any:
         """Return what was learned of the one experiment; of several a field has one history in each."""
         if len(self.runs) > 1:
@@ -483,7 +460,3 @@ def _one_time(t: float) -> float:
         raise ModelError(
             f"t={t!r:.80} was given; needed is one time, such as t=0.5. For several times ask once for each."
         ) from None
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -79,17 +79,19 @@ def _by_chain(result: Result, count: int, seed: int) -> dict[str, np.ndarray]:
 
 
 def residual_table(result: Result) -> pd.DataFrame:
-    """Return data minus posterior mean at every point; see `Result.residuals`."""
+    """Return data minus what the sensors tell of the posterior mean, at every point; see `Result.residuals`."""
     import pandas as pd
 
     parts = []
     for name, one in zip(result.runs.names, result.experiments, strict=True):
-        for snapshot in one.snapshots:
+        data = one.snapshots
+        fields = [f for f in data.fields if f not in result.equation.system.inputs]
+        means = {f: one.readings(f, data.times, [s.points for s in data]) for f in fields}
+        for k, snapshot in enumerate(data):
             columns: dict[str, Any] = {"experiment": name} if len(result.runs) > 1 else {}
             columns |= {"t": np.full(len(snapshot), snapshot.t)}
             columns |= {axis: snapshot[axis] for axis in snapshot.coordinates}
-            for field in (f for f in snapshot.fields if f not in result.equation.system.inputs):
-                columns[field] = snapshot[field] - one.mean(field, snapshot.points, snapshot.t)
+            columns |= {field: snapshot[field] - means[field][k] for field in fields}
             parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 

@@ -29,9 +29,9 @@ def names(items: Iterable[object], nothing: str = "none") -> str:
     return ", ".join(words[:-1]) + " and " + words[-1]
 
 
-def number(value: float) -> str:
+def number(value: float, digits: int = 6) -> str:
     """Write a number as a person would: six significant digits, no trailing zeros."""
-    return f"{value:.6g}"
+    return f"{value:.{digits}g}"
 
 
 def plural(count: int, noun: str) -> str:
@@ -58,8 +58,9 @@ def paragraph(snapshots: Snapshots) -> str:
         )
         sentences.append(f"The points are {same}")
     ranges = [
-        f"{name} {_between([end for s in snapshots for end in s.span(name)], 'from ')}"
+        f"{name} {_between(ends, 'from ', 6 if name in snapshots.coordinates else _digits_of(ends))}"
         for name in (*snapshots.coordinates, *snapshots.fields)
+        for ends in [[end for s in snapshots for end in s.span(name)]]
     ]
     sentences.append(f"Ranges: {', '.join(ranges)}")
     sentences += [f"{h} is complex, kept as {names((h + RE, h + IM))}" for h in snapshots.complex_fields]
@@ -69,7 +70,19 @@ def paragraph(snapshots: Snapshots) -> str:
     return ". ".join(sentences) + "."
 
 
-def _between(values: Iterable[float] | Sequence[int], word: str = "") -> str:
+def _between(values: Iterable[float] | Sequence[int], word: str = "", digits: int = 6) -> str:
     """Write "0.1", or "0.1 to 0.5" when the values differ in the digits that are shown."""
-    low, high = number(min(values)), number(max(values))
+    low, high = number(min(values), digits), number(max(values), digits)
     return low if low == high else f"{word}{low} to {high}"
+
+
+def _digits_of(values: Sequence[float]) -> int:
+    """Return the digits that show a range of noisy values to a hundredth of itself, at most six.
+
+    >>> _digits_of([-0.00895, 0.839936]), _digits_of([293.15, 295.4])
+    (3, 5)
+    """
+    low, high = min(values), max(values)
+    if low == high:
+        return 6
+    return min(3 + max(int(np.log10(max(abs(low), abs(high)) / (high - low))), 0), 6)

@@ -181,7 +181,7 @@ def not_finite(name: str, t: float, count: int, first: int) -> DataError:
     return DataError(
         f"{name} at t = {number(t)} is NaN or infinite at {plural(count, 'point')},"
         f" first at index {first}; the policy is missing='refuse'."
-        " Write missing='drop' to leave out those points."
+        " Type --missing drop (missing='drop') to leave out those points."
     )
 
 

@@ -1,9 +1,9 @@
 """Fields as waves on periodic boxes: grids, features, integrators, and the motion of an equation."""
 
 from hiddenphysics.spectral.driving import Driving
-from hiddenphysics.spectral.features import Features, Gauge, seen_through, values_at, wave_matrix
+from hiddenphysics.spectral.features import Features, Gauge, Mirror, seen_through, values_at, wave_matrix
 from hiddenphysics.spectral.freedom import Group, basis, groups_of, process_count
-from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes
+from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes, padded_shape
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
 from hiddenphysics.spectral.motion import Motion
 from hiddenphysics.spectral.projection import projection
@@ -21,11 +21,13 @@ __all__ = [
     "Grid",
     "Group",
     "Integrator",
+    "Mirror",
     "Modes",
     "Motion",
     "basis",
     "check_solvable",
     "groups_of",
+    "padded_shape",
     "process_count",
     "projection",
     "seen_through",

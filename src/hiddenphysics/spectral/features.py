@@ -31,6 +31,22 @@ class Gauge(NamedTuple):
     places: Any
 
 
+class Mirror(NamedTuple):
+    """Fields that are mirrored at the middle of a line's box, and so at its ends.
+
+    Attributes
+    ----------
+    sign
+        1 for even fields, −1 for odd ones.
+    other
+        The sign with which they are mirrored a quarter of the box away from there, where that is another one; 0
+        otherwise. An odd field that is even there has the waves 1, 3, 5 … alone.
+    """
+
+    sign: int
+    other: int = 0
+
+
 @dataclass(frozen=True)
 class Features:
     """z(x) = z₀ + Σ_m [z_m cos(ω_m·(x − low)) + z'_m sin(ω_m·(x − low))], for a half-space of wave vectors ω_m.
@@ -44,10 +60,13 @@ class Features:
         The periodic box, with the points that carry the motion; it holds more waves than the latent has.
     waves
         Largest number of oscillations along each side.
+    mirror
+        How fields on a line are mirrored; None where they are not.
     """
 
     grid: Grid
     waves: tuple[int, ...]
+    mirror: Mirror | None = None
 
     @cached_property
     def indices(self) -> np.ndarray:
@@ -76,9 +95,25 @@ class Features:
 
     @cached_property
     def measure(self) -> np.ndarray:
-        """Prior variance of each feature over the spectral density there: 1/|box| for the mean, 2/|box| for waves."""
+        """Prior variance of each feature over the spectral density there: 1/|box| for the mean, 2/|box| for waves.
+
+        Of mirrored fields half of the waves, or a quarter of them, have all of the variance.
+        """
         volume = float(np.prod(self.grid.lengths))
-        return np.concatenate([[1.0], np.full(2 * len(self.indices), 2.0)]) / volume
+        return np.concatenate([[1.0], np.full(2 * len(self.indices), 2.0)]) / volume * self.allowed
+
+    @cached_property
+    def allowed(self) -> np.ndarray:
+        """How many times its share of the variance every feature has, (1 + 2M,): 1, or of mirrored fields 0, 2 or 4."""
+        count = len(self.indices)
+        if self.mirror is None:
+            return np.ones(1 + 2 * count)
+        even = self.mirror.sign > 0
+        own = np.concatenate([[even], np.full(count, even), np.full(count, not even)]) * 2.0
+        if self.mirror.other:
+            odd = self.indices[:, 0] % 2
+            own = 2.0 * own * np.concatenate([[0], odd, odd])
+        return own
 
     def to_modes(self, z: Float[jax.Array, "F K"], gauge: Gauge) -> Modes:
         """Fourier modes of g(x) z(s(x)), for feature amplitudes z."""

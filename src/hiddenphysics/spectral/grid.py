@@ -99,7 +99,11 @@ class Grid:
 
     def padded(self, factor: Fraction) -> Grid:
         """Return a grid over the same box with at least `factor` times the points, of a size good for FFTs."""
-        return Grid(self.box, _finer_shape(self.shape, factor))
+        return self.resampled(padded_shape(self.shape, factor))
+
+    def resampled(self, shape: tuple[int, ...]) -> Grid:
+        """Return a grid over the same box with other points."""
+        return Grid(self.box, shape)
 
     def pad(self, modes: Modes, finer: Grid) -> Modes:
         """Write modes of this grid as modes of a finer one, with zeros for the wavenumbers it adds."""
@@ -172,9 +176,9 @@ class TracedGrid(Grid):
         sides = zip(turns, self.lengths, strict=True)
         return tuple(jnp.reshape(turn / length, self._along(d)) for d, (turn, length) in enumerate(sides))
 
-    def padded(self, factor: Fraction) -> TracedGrid:
-        """Return a grid over the same box with at least `factor` times the points."""
-        return TracedGrid(self.box, _finer_shape(self.shape, factor))
+    def resampled(self, shape: tuple[int, ...]) -> TracedGrid:
+        """Return a grid over the same box with other points."""
+        return TracedGrid(self.box, shape)
 
 
 def _check_box(box: Sequence[tuple[float, float]]) -> None:
@@ -216,6 +220,6 @@ def _extract(modes: jax.Array, axis: int, positive: int, size: int) -> jax.Array
     return jnp.concatenate([low, high], axis=axis)
 
 
-def _finer_shape(shape: tuple[int, ...], factor: Fraction) -> tuple[int, ...]:
+def padded_shape(shape: tuple[int, ...], factor: Fraction) -> tuple[int, ...]:
     """Return even numbers of points, good for FFTs, at least `factor` times as many along every side."""
     return tuple(2 * int(next_fast_len(ceil(ceil(factor * n) / 2), real=False)) for n in shape)

@@ -76,6 +76,8 @@ class Motion:
         How a step in time is taken.
     driving
         The known inputs of the equation, fields with data and no statement of their own; None where it has none.
+    products
+        Points along each side of the grid on which products are made; None for so many that none of them aliases.
 
     Examples
     --------
@@ -91,6 +93,7 @@ class Motion:
     coupled: bool
     integrator: Integrator = KROGSTAD
     driving: Driving | None = None
+    products: tuple[int, ...] | None = None
 
     @classmethod
     def of(
@@ -134,11 +137,16 @@ class Motion:
 
     @classmethod
     def over(
-        cls, equation: Equation, shape: tuple[int, ...], ends: Any, driving: Driving | None = None
+        cls,
+        equation: Equation,
+        shape: tuple[int, ...],
+        ends: Any,
+        driving: Driving | None = None,
+        products: tuple[int, ...] | None = None,
     ) -> Motion:
         """Return the motion on a box whose ends (D, 2) may be traced, and so may the inputs."""
         box = tuple((end[0], end[1]) for end in ends)
-        motion = cls(equation, TracedGrid(box, shape), _couples(equation), driving=driving)
+        motion = cls(equation, TracedGrid(box, shape), _couples(equation), driving=driving, products=products)
         _ = motion._finer  # made here, not inside a loop over steps, which it would not outlive
         return motion
 
@@ -149,6 +157,8 @@ class Motion:
 
     @cached_property
     def _finer(self) -> Grid:
+        if self.products is not None:
+            return self.grid.resampled(self.products)
         return self.grid.padded(self.equation.system.padding)
 
     # ---- the right-hand side --------------------
@@ -231,7 +241,10 @@ class Motion:
             return jnp.zeros_like(modes)
         slaved = None if through is None else act(through.slaved, modes)
         numbers = self._numbers(parameters) | self._places(t) | self._values(modes, slaved, parameters, t)
-        values = [jnp.broadcast_to(evaluate(inside, numbers, jnp), self._finer.shape) for inside in insides]
+        known: dict[sympy.Expr, Any] = {}
+        values = [
+            jnp.broadcast_to(evaluate(inside, numbers, jnp, known), self._finer.shape) for inside in insides
+        ]
         sums = dict(zip(insides, self.grid.sums(jnp.stack(values), self._finer), strict=True))
         kept = self.grid.kept / prod(self._finer.shape)
 
@@ -261,14 +274,19 @@ class Motion:
         weights = self.integrator.weights(symbol, jnp.asarray(dt), coupled=self.coupled)
         return weights if through is None else Constrained(weights, through)
 
-    def step(self, modes: Modes, parameters: Parameters, by: Any, t: Any = 0.0) -> Modes:
-        """One step of the length that the weights were made for."""
+    def step(
+        self, modes: Modes, parameters: Parameters, by: Any, t: Any = 0.0, force: Modes | None = None
+    ) -> Modes:
+        """One step of the length that the weights were made for; a `force` is added to the rate throughout."""
         through = None
         if isinstance(by, Constrained):
             by, through = by
-        return self.integrator.step(
-            modes, jnp.asarray(t), by, lambda now, at: self.rest(now, parameters, at, through)
-        )
+
+        def rest(now: Modes, at: Any) -> Modes:
+            own = self.rest(now, parameters, at, through)
+            return own if force is None else own + force
+
+        return self.integrator.step(modes, jnp.asarray(t), by, rest)
 
     @partial(jax.jit, static_argnames=("self", "steps"))
     def run(self, modes: Modes, parameters: Parameters, duration: Any, steps: int, start: Any = 0.0) -> Modes:

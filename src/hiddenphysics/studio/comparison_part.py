@@ -7,11 +7,14 @@ from html import escape
 
 from nicegui import ui
 
+from hiddenphysics.equation import format_factor
 from hiddenphysics.studio.data_file import address_of
 from hiddenphysics.studio.page_pieces import Part, picture, section
 from hiddenphysics.studio.result_part import CAPTIONS, show_answer
 from hiddenphysics.studio.session import Run, Session
 
+DECIDED = 3.0
+"""Log evidence from which on one of two equations is preferred: 20 to 1."""
 CLOSE = 1.1
 """Noises that differ by less than this factor tell two equations not apart."""
 
@@ -72,6 +75,12 @@ def compared(left: Run, right: Run) -> str:
     )
     if not same:
         return "These are fits of different data, so their noises tell nothing about the equations."
+    ended = "not_converged" not in (one["status"], two["status"])
+    if ended and one["model"] == two["model"] and None not in (one["evidence"], two["evidence"]):
+        ahead = one["evidence"] - two["evidence"]
+        better = left.number if ahead > 0 else right.number
+        word = "The evidence is for" if abs(ahead) > DECIDED else "The evidence hardly decides for"
+        return f"{word} fit {better}: it makes these data {format_factor(abs(ahead))} times as likely."
     first, second = one["noise_std"], two["noise_std"]
     told = f"Fit {left.number} leaves a noise of {first:.3g}, fit {right.number} of {second:.3g}"
     ratio = max(first, second) / max(min(first, second), 1e-300)

@@ -11,10 +11,8 @@ from hiddenphysics.studio.data_file import LARGEST
 from hiddenphysics.studio.guard import too_large
 from hiddenphysics.studio.page_pieces import Part, picture, section, sentence
 from hiddenphysics.studio.session import Session
-from hiddenphysics.writer import write_file
 
-DEMO = "burgers.csv"
-LEAVE_OUT = "missing='drop' to leave out"
+LEAVE_OUT = "missing='drop') to leave out"
 """What a sentence about NaN advises; a button does it."""
 
 
@@ -28,7 +26,7 @@ def data_part(session: Session) -> Part:
 
     async def take_demo() -> None:
         demo.disable()
-        await run.io_bound(_take_demo, session)
+        await run.io_bound(session.take_demo)
         demo.enable()
 
     async def drop_missing() -> None:
@@ -88,14 +86,3 @@ def data_part(session: Session) -> Part:
             columns.value = session.words.columns
 
     return Part(tick)
-
-
-def _take_demo(session: Session) -> None:
-    """Write the demo's points into the session's folder as a file, and read them as any other."""
-    from hiddenphysics.demo import burgers_recording, two_snapshots
-
-    path = session.folder / DEMO
-    if not path.exists():
-        table = two_snapshots(burgers_recording(), noise=0.01, seed=0).to_table().to_csv(index=False)
-        write_file(path, table.encode(), overwrite=False)
-    session.read(path, DEMO)

@@ -25,7 +25,7 @@ def equation_part(session: Session) -> Part:
             ui.textarea(
                 value=session.words.equation, on_change=lambda e: session.type(equation=e.value or "")
             )
-            .props('outlined autogrow debounce=150 spellcheck=false aria-label="equation" id=equation')
+            .props('outlined autogrow debounce=150 spellcheck=false aria-label="equation"')
             .classes("typed")
         )
 

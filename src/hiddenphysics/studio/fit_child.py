@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import _thread
 import json
+import math
 import os
 import signal
 import sys
@@ -22,7 +23,7 @@ from hiddenphysics.studio.fit_request import FitRequest
 from hiddenphysics.workers import end_with_parent
 
 if TYPE_CHECKING:
-    from hiddenphysics.result import Result
+    from hiddenphysics.result import Estimate, Result
 
 STOP = b"stop"
 RESULT_FILE = "result.nc"
@@ -48,7 +49,8 @@ def work(connection: Connection) -> None:
         import hiddenphysics.identification  # noqa: F401  # now, so that pressing the button pays for no import
         from hiddenphysics.result import load_figure_class
 
-        load_figure_class()
+        if not connection.poll():  # what is waited for already needs its numbers first
+            load_figure_class()
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()
         _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
@@ -83,10 +85,9 @@ def _listen(connection: Connection) -> None:
 
 
 def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
-    """Fit; tell the numbers first, then each picture when it is there."""
+    """Fit; tell the numbers first, then the file and each picture when it is there: a file takes a second or two."""
     try:
         result = _fit(request, lambda stage: tell({"stage": stage}))
-        result.save(folder / RESULT_FILE)
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
         return
@@ -99,21 +100,25 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
         tell({"refused": sentence})
         return
     tell({"answer": _described(result)})
-    for name, draw in (("fields", _draw_fields), ("residuals", _draw_residuals)):
-        tell({"stage": f"drawing the {name}"})
+    for name, does, make in (
+        ("result", "writing", _write_result),
+        ("fields", "drawing", _draw_fields),
+        ("residuals", "drawing", _draw_residuals),
+    ):
+        tell({"stage": f"{does} the {name}"})
         try:
-            draw(result, folder / f"{name}.png")
-            tell({"picture": name})
-        except Exception as problem:  # the numbers are there: a picture that fails takes nothing away
-            tell(
-                {"no_picture": f"The {name} could not be drawn ({type(problem).__name__}: {problem!s:.200})."}
-            )
+            make(result, folder)
+            tell({"made": name})
+        except Exception as problem:  # the numbers are there: what fails now takes nothing away
+            why = f"{type(problem).__name__}: {problem!s:.200}"
+            tell({"not_made": f"{does.capitalize()} the {name} failed ({why})."})
     tell({"finished": True})
 
 
 def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
     """Do what `FitRequest.python_lines` says, word for word."""
     from hiddenphysics.identification import identify
+    from hiddenphysics.models import Sensors
     from hiddenphysics.snapshots import read
 
     data = read(request.path, missing=request.missing, columns=request.columns or None)
@@ -127,6 +132,8 @@ def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
         model=request.model,
         fields=request.fields or None,
         constants=request.constants or None,
+        sensors=Sensors(offsets=True) if request.offsets else None,
+        boundary=request.boundary,
         progress=say,
         time_limit=request.time_limit,
     )
@@ -139,13 +146,24 @@ def _described(result: Result) -> dict[str, Any]:
         "latex": result.latex(),
         "text": str(result),
         "usable": not result.status.is_bad,
-        "numbers": {name: [str(e), e.interval_text(0.95)] for name, e in result.parameters.items()},
+        "numbers": {name: _row(estimate) for name, estimate in result.parameters.items()},
     }
 
 
-def _draw_fields(result: Result, path: Path) -> None:
-    result.plot(path)
+def _row(estimate: Estimate) -> list[str]:
+    """Return an estimate and its interval as the page shows them; some fits cannot tell how sure they are."""
+    if math.isfinite(estimate.std):
+        return [str(estimate), estimate.interval_text(0.95)]
+    return [f"{estimate.estimate:.3g}", "not known"]
 
 
-def _draw_residuals(result: Result, path: Path) -> None:
-    result.plot_residuals(path)
+def _write_result(result: Result, folder: Path) -> None:
+    result.save(folder / RESULT_FILE)
+
+
+def _draw_fields(result: Result, folder: Path) -> None:
+    result.plot(folder / "fields.png")
+
+
+def _draw_residuals(result: Result, folder: Path) -> None:
+    result.plot_residuals(folder / "residuals.png")

@@ -14,10 +14,16 @@ from hiddenphysics.studio.page_pieces import Part, section, sentence
 from hiddenphysics.studio.session import Run, Session
 
 MODELS = {
-    "auto": "auto: flow where it applies, otherwise midpoint",
-    "flow": "flow: moves the field by the equation itself",
-    "midpoint": "midpoint: short gaps, hidden fields",
-    "paper": "paper: Raissi and Karniadakis 2018",
+    "auto": "auto: flow, else midpoint",
+    "flow": "flow: exact in the gap",
+    "midpoint": "midpoint: short gaps",
+    "paper": "paper: backward Euler",
+}
+SENSORS = {"exact": "right but for noise", "offsets": "each off by a constant"}
+EDGES = {
+    "told": "as the data tell",
+    "driven": "driven: something enters",
+    "still": "still: nothing enters",
 }
 STATES = {
     "fitting": "Fitting",
@@ -37,7 +43,7 @@ def fit_part(session: Session) -> Part:
     def box(name: str, label: str, hint: str) -> ui.input:
         value = getattr(session.words, name)
         return ui.input(label, value=value, placeholder=hint, on_change=typed(name)).props(
-            f"outlined dense stack-label debounce=150 id={name}"
+            "outlined dense stack-label debounce=150"
         )
 
     with section("fit", "Fit"):
@@ -48,9 +54,11 @@ def fit_part(session: Session) -> Part:
                 "points": box("points", "points per snapshot", "all"),
                 "constants": box("constants", "known numbers", "c=3"),
             }
-            boxes["model"] = ui.select(
-                MODELS, value=session.words.model, label="model", on_change=typed("model")
-            ).props("outlined dense")
+            for name, choices in (("model", MODELS), ("sensors", SENSORS), ("edges", EDGES)):
+                value = getattr(session.words, name)
+                boxes[name] = ui.select(choices, value=value, label=name, on_change=typed(name)).props(
+                    "outlined dense"
+                )
         with ui.element("div").classes("buttons"):
             begin = ui.button("Fit", on_click=session.begin).props("unelevated no-caps id=begin")
             stop = ui.button("Stop, keep the best so far", on_click=session.stop).props(
@@ -88,10 +96,15 @@ def fit_part(session: Session) -> Part:
         begin.set_enabled(run is None or not run.is_going)
         stop.set_visibility(run is not None and run.state in ("fitting", "stopping"))
         stop.set_enabled(run is not None and run.state == "fitting")
-        clock.set_text(_clock(run))
+        clock.set_text(_clock(run) or _ahead(session.early))
 
     tick(())
     return Part(tick)
+
+
+def _ahead(early: Run | None) -> str:
+    """Say what the machine is busy with, where nobody has asked for it."""
+    return "Working ahead on what stands above; Fit shows it." if early is not None and early.is_going else ""
 
 
 def _clock(run: Run | None) -> str:

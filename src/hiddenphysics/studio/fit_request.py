@@ -28,8 +28,10 @@ class FitRequest:
         The times to use; none are all.
     points, seed
         How many points to draw of every snapshot, None for all, and the seed of that.
-    fields, constants, model, time_limit
+    fields, constants, model, time_limit, boundary
         As in `hiddenphysics.identify`.
+    offsets
+        Whether every sensor may be off by a constant.
     """
 
     path: str
@@ -44,6 +46,8 @@ class FitRequest:
     constants: dict[str, float] = field(default_factory=dict)
     model: str = "auto"
     time_limit: float = LIMIT
+    offsets: bool = False
+    boundary: str | None = None
 
     def plain(self) -> dict[str, Any]:
         """Return the request ready for JSON."""
@@ -69,10 +73,12 @@ class FitRequest:
                 ("model", self.model, "auto"),
                 ("fields", self.fields, {}),
                 ("constants", self.constants, {}),
+                ("boundary", self.boundary, None),
                 ("time_limit", self.time_limit, LIMIT),
             )
             if value != usual
         ]
+        options += ["sensors=hp.Sensors(offsets=True)"] * self.offsets
         lines.append(f"fit = hp.identify({', '.join([_quoted(self.pde), 'data', *options])})")
         lines.append("print(fit)")
         return "\n".join(lines) + "\n"
@@ -94,6 +100,9 @@ class FitRequest:
             words += ["--constant", f"{name}={value!r}"]
         if self.model != "auto":
             words += ["--model", self.model]
+        words += ["--sensor-offsets"] * self.offsets
+        if self.boundary is not None:
+            words += ["--boundary", self.boundary]
         if self.time_limit != LIMIT:
             words += ["--time-limit", f"{self.time_limit:g}"]
         return shlex.join(words)

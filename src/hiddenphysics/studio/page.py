@@ -41,6 +41,7 @@ def show(session: Session) -> None:
     drawn = {part: session.marks[part] for part in PARTS}
 
     def tick() -> None:
+        session.work_ahead()
         changed = {part for part in drawn if session.marks[part] != drawn[part]}
         drawn.update({part: session.marks[part] for part in changed})
         for part in parts:

@@ -48,5 +48,8 @@ def formula(mathml: str, name: str) -> None:
 
 
 def picture(address: str, words: str) -> None:
-    """Show a picture with words for those who do not see it."""
-    ui.html(f'<img class="picture" alt="{escape(words, quote=True)}" src="{address}">', sanitize=False)
+    """Show a picture with words for those who do not see it; in a narrow window it is moved sideways."""
+    ui.html(
+        f'<div class="frame"><img class="picture" alt="{escape(words, quote=True)}" src="{address}"></div>',
+        sanitize=False,
+    )

@@ -20,6 +20,12 @@ CAPTIONS = {
     "fields": "Measured points, posterior mean and its 95 % band",
     "residuals": "What is left of the data, in units of the noise",
 }
+SHOW = """
+const result = document.querySelector("section.result"), at = document.activeElement;
+if (result && !(at && at.matches("input, textarea")) && (result.getBoundingClientRect().top < 0 ||
+    result.getBoundingClientRect().top > 0.6 * window.innerHeight)) result.scrollIntoView({block: "start"});
+"""
+"""Bring a new answer into sight, unless something is being typed."""
 STOPPED = "This fit has not come to its end; one that was stopped by hand or by the clock ends elsewhere the next time."
 
 
@@ -54,7 +60,8 @@ def result_part(session: Session) -> Part:
             for name in run.pictures:
                 ui.html(f"<h3>{CAPTIONS[name]}</h3>", sanitize=False)
                 picture(address_of((run.folder / f"{name}.png").read_bytes()), CAPTIONS[name])
-            _downloads(run)
+            if "result" in run.made or not run.is_going:
+                _downloads(run)
 
         shown()
 
@@ -65,6 +72,7 @@ def result_part(session: Session) -> Part:
         if "run" in changed and session.answered:
             if len(session.answered) != known:
                 known, chosen[:] = len(session.answered), []
+                ui.run_javascript(SHOW)
             shown.refresh()
 
     return Part(tick)
@@ -107,9 +115,10 @@ def _downloads(run: Run) -> None:
     stem = PurePath(run.request.name).stem
     lines, command = run.request.python_lines(), run.request.shell_command()
     ui.html("<h3>Take it home</h3>", sanitize=False)
+    file = ("Result (.nc)", "get-result", f"{stem}.nc", lambda: (run.folder / RESULT_FILE).read_bytes())
     with ui.element("div").classes("buttons"):
         for label, mark, name, content in (
-            ("Result (.nc)", "get-result", f"{stem}.nc", lambda: (run.folder / RESULT_FILE).read_bytes()),
+            *([file] if "result" in run.made else []),
             ("Report (.html)", "get-report", f"{stem}.html", lambda: report(run).encode()),
             ("Python (.py)", "get-python", f"{stem}_fit.py", lines.encode),
             ("Shell (.sh)", "get-shell", f"{stem}_fit.sh", lambda: f"{command}\n".encode()),

@@ -8,6 +8,8 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from hiddenphysics.errors import DataError, MissingExtraError
@@ -19,7 +21,9 @@ ENVELOPE = 1_000_000
 """Bytes that a request may have beside the file it brings."""
 
 
-def serve(file: Path | None, *, port: int, browser: bool, say: Callable[[str], None]) -> None:
+def serve(
+    file: Path | None, *, port: int, browser: bool, say: Callable[[str], None], ahead: bool = True
+) -> None:
     """Run the studio until it is interrupted.
 
     Parameters
@@ -32,22 +36,15 @@ def serve(file: Path | None, *, port: int, browser: bool, say: Callable[[str], N
         Whether to open the page.
     say
         Takes each line for the terminal.
+    ahead
+        Whether a fit may begin before it is asked for.
     """
-    try:
-        import uvicorn
-        from fastapi import FastAPI
-        from nicegui import app as pages
-        from nicegui import ui
-    except ImportError as missing:
-        raise MissingExtraError(
-            'The studio needs NiceGUI. Type: pip install "hiddenphysics[studio]"'
-        ) from missing
-    from hiddenphysics.studio.page import add_page
-
+    if find_spec("nicegui") is None:
+        raise MissingExtraError('The studio needs NiceGUI. Type: pip install "hiddenphysics[studio]"')
     with (
         _listening(port) as listener,
         tempfile.TemporaryDirectory(prefix="hiddenphysics-studio-") as folder,
-        Session(Path(folder)) as session,
+        Session(Path(folder), ahead=ahead) as session,
     ):
         token, port = secrets.token_urlsafe(24), listener.getsockname()[1]
         address = f"http://{NAMES[0]}:{port}/{token}/"
@@ -55,6 +52,16 @@ def serve(file: Path | None, *, port: int, browser: bool, say: Callable[[str], N
             session.read(file, str(file))
             if session.data is None:
                 raise DataError(session.data_sentence)
+        early = session.work_ahead_on_demo if file is None else partial(session.work_ahead, settled=0.0)
+        threading.Thread(target=early, daemon=True).start()
+        # Only now: these take a second or two, in which the first fit has begun beside them.
+        import uvicorn
+        from fastapi import FastAPI
+        from nicegui import app as pages
+        from nicegui import ui
+
+        from hiddenphysics.studio.page import add_page
+
         add_page(session)
         application = FastAPI(openapi_url=None)
         # A page that comes back within a minute finds its elements as it left them.
@@ -105,6 +112,8 @@ def _listening(port: int) -> socket.socket:
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((NAMES[0], port))
+        # Already now: a browser that is quicker than the server waits in its queue, instead of being refused.
+        listener.listen()
     except OSError as problem:
         listener.close()
         raise DataError(

@@ -2,6 +2,9 @@
 
 Pages come and go and show what stands here; so a second tab sees the same, and a reload loses nothing. A fit belongs to
 the session and not to the page that began it.
+
+Compiling takes longer than fitting, and longer than a user needs to find the button: so the fit that the page would ask
+for begins when file and words have settled, out of sight, and the button shows it.
 """
 
 from __future__ import annotations
@@ -34,6 +37,16 @@ PARTS = ("data", "words", "run")
 START = "u_t + a*u*u_x - b*u_xx = 0"
 """What stands in the field for the equation at first."""
 
+DEMO = "burgers.csv"
+"""The name of the demo's file."""
+SETTLED = 1.0
+"""Seconds without a change of file or words after which their fit is begun unasked."""
+MOST_AHEAD = 20_000
+"""Values of a file up to which that is done: a fit of more is nobody's to begin but the user's (25 856 values took 14 s
+of one core, 18 November 2026)."""
+LONGEST_AHEAD = 60.0
+"""Seconds after which a fit that nobody has asked for is ended."""
+
 
 @dataclass
 class Words:
@@ -46,6 +59,8 @@ class Words:
     constants: str = ""
     limit: str = ""
     model: str = "auto"
+    sensors: str = "exact"
+    edges: str = "told"
     fields: dict[str, str] = field(default_factory=dict)
 
 
@@ -56,17 +71,21 @@ class Run:
     Attributes
     ----------
     number
-        From 1 on, in the order of beginning.
+        From 1 on, in the order in which they were asked for; 0 for one that nobody has asked for yet.
+    began
+        When its process took it on.
     state
         ``fitting``, ``stopping``, ``drawing`` when the numbers are there, ``finished``, or ``failed``.
     stages
         What it has said, the latest last.
     sentence
-        Why it failed, or what became of a picture.
+        Why it failed, or what became of its file or a picture.
     answer
         The result as plain data; see `fit_child`.
-    pictures
-        Names of the pictures that lie in `folder`.
+    made
+        What lies in `folder` by now: ``result``, and the names of the pictures.
+    process
+        Where it runs.
     """
 
     number: int
@@ -77,13 +96,25 @@ class Run:
     stages: list[str] = field(default_factory=list)
     sentence: str = ""
     answer: dict[str, Any] | None = None
-    pictures: list[str] = field(default_factory=list)
+    made: list[str] = field(default_factory=list)
     seconds: float = 0.0
+    process: FitProcess | None = None
 
     @property
     def is_going(self) -> bool:
         """Whether its process still works."""
         return self.state in ("fitting", "stopping", "drawing")
+
+    @property
+    def pictures(self) -> list[str]:
+        """Names of the pictures that are there."""
+        return [name for name in self.made if name != "result"]
+
+    def say(self, stage: str) -> None:
+        """Take a stage with its seconds; one that is said again takes the place of what it said before."""
+        if self.stages and self.stages[-1].rpartition(" (")[0] == stage.rpartition(" (")[0] != "":
+            self.stages.pop()
+        self.stages.append(stage)
 
     @property
     def label(self) -> str:
@@ -98,17 +129,22 @@ class Session:
     ----------
     folder
         Where dropped files, results and pictures lie while the studio runs.
+    ahead
+        Whether a fit may begin before it is asked for.
 
     Attributes
     ----------
+    early
+        The fit that has begun before it was asked for.
     asked
         Path and name of the file that was last read or refused.
     marks
         A count for each part that grows when the part changes: pages compare it with what they have drawn.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, ahead: bool = True) -> None:
         self.folder = folder
+        self.ahead = ahead
         self.marks: Counter[str] = Counter()
         self.data: DataFile | None = None
         self.asked: tuple[Path, str] | None = None
@@ -118,9 +154,11 @@ class Session:
         self.run_sentence = ""
         self._lock = threading.RLock()
         self._drawing = threading.Lock()  # Matplotlib draws for one thread at a time
+        self.early: Run | None = None
         self._spare: FitProcess | None = None
-        self._at_work: FitProcess | None = None
-        self._dropped = 0
+        self._changed = 0.0  # when file or words did
+        self._left_alone: FitRequest | None = None  # what is not begun early again
+        self._dropped = self._begun = 0
         self._closed = False
 
     def __enter__(self) -> Session:
@@ -132,9 +170,11 @@ class Session:
     ) -> None:
         with self._lock:
             self._closed = True
-            processes = [p for p in (self._spare, self._at_work) if p is not None]
+            runs = [run for run in (self.early, self.current) if run is not None and run.is_going]
+            processes = [self._spare, *(run.process for run in runs)]
         for process in processes:
-            process.end()
+            if process is not None:
+                process.end()
 
     # ---- the file --------------------
 
@@ -164,6 +204,22 @@ class Session:
         with self._lock:
             self.data, self.asked, self.data_sentence = data, (path, name), sentence
             self.marks["data"] += 1
+            self._changed = time.monotonic()
+
+    def take_demo(self) -> None:
+        """Read the demo's points, which lie in the session's folder as a file like any other."""
+        self.read(self._demo_file(), DEMO)
+
+    def _demo_file(self) -> Path:
+        """Return the demo's file; two threads that want it make it once."""
+        from hiddenphysics.demo import PAIR, burgers_recording, two_snapshots
+
+        path = self.folder / DEMO
+        with self._drawing:
+            if not path.exists():
+                table = two_snapshots(burgers_recording(PAIR), noise=0.01, seed=0).to_table()
+                write_file(path, table.to_csv(index=False).encode(), overwrite=False)
+        return path
 
     def refuse_data(self, sentence: str) -> None:
         """Say why something that was dropped was not taken."""
@@ -186,7 +242,9 @@ class Session:
             changed = {name: value for name, value in words.items() if getattr(self.words, name) != value}
             for name, value in changed.items():
                 setattr(self.words, name, value)
-            self.marks["words"] += bool(changed)
+            if changed:
+                self.marks["words"] += 1
+                self._changed = time.monotonic()
 
     def request(self) -> FitRequest:
         """Return the fit that the words ask for; an error where they do not."""
@@ -209,6 +267,8 @@ class Session:
             constants=constants,
             model=words.model,
             time_limit=limit_of(words.limit),
+            offsets=words.sensors == "offsets",
+            boundary=None if words.edges == "told" else words.edges,
         )
 
     # ---- the fits --------------------
@@ -238,35 +298,87 @@ class Session:
                 self.run_sentence = str(problem)
                 return
             self.run_sentence = ""
-            number = len(self.runs) + 1
-            run = Run(number, request, self.folder / f"fit-{number}", time.monotonic())
-            run.folder.mkdir()
+            run = self.early if self.early is not None and self.early.request == request else None
+            if run is None:
+                self._drop_early()
+                run = self._start(request)
+            self.early = None
+            run.number = len(self.runs) + 1
             self.runs.append(run)
-            process, self._spare = self._spare or FitProcess(), None
-            self._at_work = process
-            process.begin(request, run.folder, lambda message: self._hear(run, message))
+
+    def _start(self, request: FitRequest) -> Run:
+        """Hand a fit to the process that waits for one."""
+        self._begun += 1
+        run = Run(0, request, self.folder / f"fit-{self._begun}", time.monotonic())
+        run.folder.mkdir()
+        run.process, self._spare = self._spare or FitProcess(), None
+        run.process.begin(request, run.folder, lambda message: self._hear(run, message))
+        return run
+
+    # ---- before it is asked for --------------------
+
+    def work_ahead(self, settled: float = SETTLED) -> None:
+        """Begin the fit that the page would ask for, where file and words have settled; pages call it over and over."""
+        with self._lock:
+            if self._closed or not self.ahead or (self.current is not None and self.current.is_going):
+                return
+            early, now = self.early, time.monotonic()
+            if early is not None and early.is_going and now - early.began > LONGEST_AHEAD:
+                self._left_alone = early.request
+                self._drop_early()
+            if now - self._changed < settled or self.data is None:
+                return
+            self._changed = float("inf")  # looked at; the next change is looked at again
+            if sum(map(len, self.data.snapshots)) * len(self.data.snapshots.fields) <= MOST_AHEAD:
+                try:
+                    self._begin_early(self.request())
+                except HiddenPhysicsError:
+                    return  # told when it is asked for
+
+    def work_ahead_on_demo(self) -> None:
+        """Begin the fit of the demo's points, which many ask for first; a file that comes puts an end to it."""
+        if self.ahead:
+            path = self._demo_file()
+            with self._lock:
+                if self.data is None and not self._closed:
+                    self._begin_early(FitRequest(str(path.absolute()), DEMO, START))
+
+    def _begin_early(self, request: FitRequest) -> None:
+        if self.early is not None and self.early.request == request:
+            return
+        self._drop_early()
+        if request != self._left_alone and all(run.request != request for run in self.runs):
+            self.early = self._start(request)
+
+    def _drop_early(self) -> None:
+        """End the fit that nobody has asked for."""
+        early, self.early = self.early, None
+        if early is not None and early.process is not None and early.is_going:
+            threading.Thread(target=early.process.end, daemon=True).start()  # it waits for the end
 
     def stop(self) -> None:
         """Ask the fit that runs to end with the best it has."""
         with self._lock:
             run = self.current
-            if run is not None and run.state == "fitting" and self._at_work is not None:
+            if run is not None and run.state == "fitting" and run.process is not None:
                 run.state = "stopping"
                 self.marks["run"] += 1
-                self._at_work.stop()
+                run.process.stop()
 
     def _hear(self, run: Run, message: dict[str, Any]) -> None:
         """Take what the process of a fit says; it is called in a thread."""
         with self._lock:
-            self.marks["run"] += 1
+            # A process that ends after its fit has ended changes nothing to be seen: a page that is drawn anew under a
+            # hand swallows its click.
+            self.marks["run"] += run.number > 0 and (run.is_going or "lost" not in message)
             match message:
                 case {"stage": stage}:
-                    run.stages.append(stage)
+                    run.say(stage)
                 case {"answer": answer}:
                     run.answer, run.state, run.seconds = answer, "drawing", time.monotonic() - run.began
-                case {"picture": name}:
-                    run.pictures.append(name)
-                case {"no_picture": sentence}:
+                case {"made": name}:
+                    run.made.append(name)
+                case {"not_made": sentence}:
                     run.sentence = sentence
                 case {"refused": sentence}:
                     run.state, run.sentence = "failed", sentence
@@ -289,6 +401,10 @@ class Session:
                 "lack of memory. Your file, your equation and earlier fits are still here: press Fit to begin again, "
                 "with fewer times or points where memory is short."
             )
-        self._at_work = None
-        if self._spare is None and not self._closed:
+        run.process = None
+        if run is self.early and run.state == "failed":
+            self.early = None  # the button begins it once more, and tells what becomes of it
+            self._left_alone = run.request
+        at_work = any(r is not None and r.is_going for r in (self.early, self.current))
+        if self._spare is None and not self._closed and not at_work:
             self._spare = FitProcess()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import EquationError
+
+FACTORS = re.compile(r"(?<=[\w})|]) (?=[\w\\(])")
+"""The blank between two factors: browsers drop it, and a u u_x reads as one word."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,16 @@ def typeset(
         return Typeset(mistake=str(problem))
     pairs = equation.complex_fields
     real = [name for name in equation.fields if not any(name in parts for parts in pairs.values())]
-    return Typeset(mathml(equation.latex()), "", (*real, *pairs), equation.numbers)
+    sought = (*equation.numbers, *(function.call for function in equation.functions))
+    return Typeset(mathml(equation.latex()), "", (*real, *pairs), sought)
 
 
 def mathml(latex: str) -> str:
     """Turn LaTeX of our own making into MathML."""
     from latex2mathml.converter import convert
 
-    return "\n".join(convert(line, display="block") for line in latex.splitlines())
+    spaced = FACTORS.sub(r"\\, ", latex)
+    return "\n".join(convert(line, display="block") for line in spaced.splitlines())
 
 
 def matched(fields: Sequence[str], columns: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:

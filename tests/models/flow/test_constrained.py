@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
+from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.equation import Equation
 from hiddenphysics.learning import Status
 from hiddenphysics.models.flow.path import Along, Latent, Path, at_the_end, idle_fields
@@ -43,6 +44,17 @@ def test_a_field_without_data_has_its_place_in_the_state():
     windows = gathered(Equation.parse(FITZHUGH_NAGUMO, fields=["u"]), [hp.Snapshots(data)])
     assert (windows.state, windows.measured, windows.hidden) == (("u", "w"), (0,), (1,))
     assert windows.sizes[1] == windows.sizes[0]
+
+
+def test_the_numbers_of_a_field_that_nobody_measured():
+    """Of v_t = e (u − b v) the guess is e = 0, where b says nothing at all: it must not spoil the others."""
+    (case,) = (Case(one, "1 %", 0) for one in SPECIES if one.name == "hidden_recovery")
+    result = hp.identify(case.text, case.data(), model="flow")
+    assert result.status is Status.CONVERGED
+    for name, truth in case.truth.items():
+        estimate = result.parameters[name]
+        assert abs(estimate.estimate - truth) < 3 * estimate.std
+        assert estimate.std < 0.1 * truth
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,14 @@
 """Which cut into windows is believed, and what longer windows have to say against it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from hiddenphysics.learning import Status, Verdict
-from hiddenphysics.models import Fit
-from hiddenphysics.models.flow.flow_fit import best_cut
+from hiddenphysics.learning import Criticism, Status, Verdict
+from hiddenphysics.models import MODELS, Fit
+from hiddenphysics.models.flow.cuts import best_cut
 
 
 def fit(value, std, status, evidence):
@@ -43,3 +44,23 @@ def test_what_longer_windows_say_is_in_the_deviation(longer, status):
     assert f"say D = {longer:.4g}" in best.verdict.explanation
     assert np.sqrt(best.covariance[0, 0]) == pytest.approx(np.hypot(0.01, 1.0 - longer))
     assert best.covariance[1, 1] == 0.0
+
+
+def test_a_misfit_stands_where_shorter_windows_say_the_same():
+    """They are no second opinion: nine sensors, five times had D = 0.1353(27) so, `converged`; D was 0.1."""
+    misfit, good = fit(1.02, 0.05, Status.MISFIT, 20.0), fit(1.0, 0.01, Status.CONVERGED, 50.0)
+    told = replace(misfit, criticism=Criticism(p_value=1e-6, widening=5.0))
+    best = best_cut([told, good], ["D"])
+    assert best.verdict.status is Status.MISFIT
+    assert best.covariance[0, 0] == 0.05**2
+    assert best.verdict.explanation.endswith("say the same.")
+    # What is left over widens a deviation; whether two cuts say the same it does not tell.
+    elsewhere = replace(fit(1.1, 0.05, Status.MISFIT, 20.0), criticism=told.criticism)
+    assert best_cut([elsewhere, good], ["D"]).verdict.status is Status.CONVERGED
+
+
+def test_a_misfit_stands_where_the_time_is_over():
+    """Half a search in shorter windows, which explains more, took the place of a misfit that had been found."""
+    misfit, half = fit(1.0, 0.05, Status.MISFIT, 20.0), fit(0.3, 0.01, Status.NOT_CONVERGED, 90.0)
+    assert best_cut([misfit, replace(half, stopped=True)], ["D"]) is misfit
+    assert MODELS["flow"].finish(None, misfit, "The time limit was reached.") is misfit

@@ -14,6 +14,7 @@ from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import folds, sweep
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.priors import Prior, SquaredExponential
+from hiddenphysics.result.images import field_images
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 TRUE_D, NOISE, OFFSET, AWAY = 0.2, 0.004, 0.08, 0.04
@@ -89,6 +90,18 @@ def test_offsets_and_places_are_found_with_the_parameter(learned):
     assert np.sqrt(np.mean(away**2)) < 2
     assert fit.noise_std == pytest.approx(NOISE, rel=0.35)
     assert "worth" in str(fit)
+
+
+def test_residuals_are_left_by_what_the_sensors_tell(learned):
+    """Not by the field at the places that they are said to be at: that is off by many deviations of the noise."""
+    fit, _, _ = learned
+    left = fit.residuals()["u"].to_numpy()
+    assert np.sqrt(np.mean(left**2)) < 1.2 * fit.noise_std
+    field = np.array(fit.history("u", TIMES, [PLACES[:, None]] * TIMES.size))
+    recorded = np.array([snapshot["u"] for snapshot in fit.snapshots])
+    assert np.sqrt(np.mean((recorded - field) ** 2)) > 3 * fit.noise_std
+    shown = field_images(fit, "u")[2].values
+    np.testing.assert_allclose(shown.ravel(), left, atol=1e-9)
 
 
 def test_a_saved_result_still_knows_its_sensors(learned, tmp_path):

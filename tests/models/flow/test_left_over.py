@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
+from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.learning import Status
 from hiddenphysics.models.flow.left_over import left_over
@@ -70,3 +71,12 @@ def test_a_wrong_equation_is_a_misfit_within_half_the_noise():
     assert fit.status is Status.MISFIT
     assert fit.criticism.missing == "u*u_x"
     assert fit.parameters["c"].std > 0.08
+
+
+def test_growth_that_diffusion_is_to_stand_for_is_a_misfit():
+    """Allen and Cahn's field wants a negative diffusivity, with which no search can settle."""
+    (case,) = (Case(one, "wrong", 0) for one in SPECIES if one.name == "allen_cahn")
+    fit = hp.identify(case.text, case.data(), model="flow")
+    assert fit.status is Status.MISFIT
+    assert fit.criticism.missing == "u"
+    assert fit.parameters["D"].std == np.inf

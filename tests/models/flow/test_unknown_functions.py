@@ -69,3 +69,17 @@ def test_who_cannot_learn_them_says_so(snapshots):
         hp.identify("u_t = 0.05*u_xx + f(u)", snapshots, model="midpoint")
     with pytest.raises(hp.DataError, match="which has no data"):
         hp.identify("u_t = 0.05*u_xx + f(w); w_t = w_xx + u", snapshots)
+
+
+def test_one_with_a_bound_is_found_and_stays_above_it(snapshots, tmp_path):
+    """The diffusivity was 0.05 everywhere, and a constant would do."""
+    fit = hp.identify("u_t = D(x)*u_xx + u - u^3; D > 0", snapshots, model="flow")
+    assert fit.status == "converged"
+    D, x = fit.functions["D"], np.linspace(-2.5, 2.5, 11)
+    low, high = D.interval(x)
+    assert np.all(low > 0)
+    assert np.mean((low < 0.05) & (high > 0.05)) > 0.8
+    assert "a constant would do" in str(fit)
+    assert "D > 0" in str(fit.equation)
+    again = hp.load(fit.save(tmp_path / "fit.nc"))
+    np.testing.assert_allclose(again.functions["D"].interval(x), (low, high))

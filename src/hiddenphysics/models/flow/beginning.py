@@ -19,11 +19,11 @@ from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Kernel, Prior
 from hiddenphysics.spectral import Driving, Features, groups_of, process_count, seen_through, wave_matrix
 
-MOST_SMOOTHED = {1: 400, 2: 400}
+MOST_SMOOTHED = {1: 400, 2: 400, 3: 400}
 """Points of a snapshot that take part in its smoothing: they resolve what a first state has to, and the rounds take all
 points. With as many, smoothing takes a second."""
 
-TIED_OUTSIDE = 4
+TIED_OUTSIDE = {1: 4, 2: 4, 3: 2}
 """Waves along the box, where fields are tied together, of what comes in from outside between two snapshots: a pressure
 that the world around exerts on the data, which is harmonic there, and so smooth."""
 
@@ -100,7 +100,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel], say: Progress 
     for row, field in enumerate(windows.measured):
         given = kernels.get(windows.state[field])
         offered = KERNELS[len(windows.equation.coordinates)] if given is None else (given,)
-        smoothed.append(smooth(windows, row, offered, even=tied, say=say))
+        smoothed.append(smooth(windows, row, offered, even=tied or windows.walls is not None, say=say))
     windows, smoothed = with_common_noise(windows, smoothed)
     prior, theta = with_groups(*joined(windows, smoothed, kernels), windows)
     envelopes = [
@@ -113,7 +113,7 @@ def beginning_of(windows: Windows, kernels: Mapping[str, Kernel], say: Progress 
     outside = 0
     if tied and any(period is None for period in windows.periods):
         prior, theta = with_outside(prior, theta)
-        outside = TIED_OUTSIDE
+        outside = TIED_OUTSIDE[len(windows.equation.coordinates)]
     relative = relative_sizes(prior, theta, windows)
     domain = domain_of(
         whole, prior, envelopes, prior.lengths(theta), noise, outside=outside, relative=relative

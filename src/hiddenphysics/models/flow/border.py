@@ -15,6 +15,9 @@ FIRST_SIZE, SMALLEST, LARGEST = 0.3, 1e-3, 100.0
 """First size of what an unknown function varies by, in natural sizes of its constant, and how far below and above these
 it may go."""
 
+LARGEST_LOGARITHM = 3.0
+"""The same of the logarithm of a function that has a bound: a factor of twenty is one deviation."""
+
 FIRST_REACH, REACHES = 0.3, (0.03, 3.0)
 """First reach of an unknown function, in parts of the range of its argument, and where it may go."""
 
@@ -84,8 +87,9 @@ def with_first_sizes(prior: Prior, theta: np.ndarray, windows: Windows, scale: n
 def limits_of_groups(windows: Windows, scale: np.ndarray) -> dict[str, tuple[float, float]]:
     """Return the limits of sizes and reaches by name, given the natural sizes (P,) of the parameters."""
     limits = {}
+    largest = {one.name: LARGEST_LOGARITHM if one.sign else LARGEST for one in windows.equation.functions}
     for name, natural in _natural_sizes(windows, scale).items():
-        limits[f"{name}.size"] = (SMALLEST * natural, LARGEST * natural)
+        limits[f"{name}.size"] = (SMALLEST * natural, largest[name] * natural)
         limits[f"{name}.reach"] = REACHES
     for kind in kinds_of(windows):
         one = size_of(windows, kind)
@@ -94,6 +98,9 @@ def limits_of_groups(windows: Windows, scale: np.ndarray) -> dict[str, tuple[flo
 
 
 def _natural_sizes(windows: Windows, scale: np.ndarray) -> dict[str, float]:
-    """Return by unknown function the natural size of its constant."""
+    """Return by unknown function the natural size of its constant; that of a logarithm, with a bound, is 1."""
     names = windows.equation.parameters
-    return {one.name: float(scale[names.index(one.coefficients[0])]) for one in windows.equation.functions}
+    return {
+        one.name: 1.0 if one.sign else float(scale[names.index(one.coefficients[0])])
+        for one in windows.equation.functions
+    }

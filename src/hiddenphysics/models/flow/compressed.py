@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from finufft import nufft1d1, nufft2d1
+from finufft import nufft1d1, nufft2d1, nufft3d1
 from scipy.linalg import eigh, qr
 
 from hiddenphysics.models.flow.instruments import Instruments, kinds_of, numbers_of, places_of
@@ -28,6 +28,10 @@ MOST_ROWS = 2000
 
 ACCURATE = 1e-13
 """Relative accuracy of sums over points: far below what noise hides where squares are taken."""
+
+FOLLOWED = 10.0
+"""How many times smaller the noise is taken to be of a sensor whose values are the field's at an end of the data: what
+is left of it does not count beside that of the others."""
 
 HARDLY = 1e-12
 """Eigenvalues of a Gram matrix, relative to the largest, that are rounding."""
@@ -58,6 +62,8 @@ class Seen(NamedTuple):
         (W, T) numbers of values.
     stretch
         Σ log of the weights that values were given: log density of the values less that of the rows.
+    weights
+        (U, r) of the rows of every set of points.
     instruments
         Which rows were read from which sensor; None where sensors have no errors of their own.
     """
@@ -71,6 +77,7 @@ class Seen(NamedTuple):
     rest: Any
     count: Any
     stretch: Any
+    weights: Any
     instruments: Instruments | None = None
 
     def rows(self, modes: jax.Array, which: jax.Array) -> jax.Array:
@@ -103,6 +110,7 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     values, known = np.zeros(shape), np.zeros(shape)
     which = np.full(shape[:2], -1)
     sets: list[np.ndarray] = []
+    given: list[np.ndarray] = []
     leaders: list[np.ndarray] = []
     rest, stretch = np.zeros(shape[:2]), 0.0
     for places in _same_points(windows):
@@ -110,9 +118,11 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         small = len(snapshots[0]) <= rows
         if small:
             matrix = np.zeros((rows, exact))
-            weights = _weights(windows, snapshots[0], noise) if weighted else np.ones(len(snapshots[0]))
+            weights = following(windows, snapshots[0].points)
+            if weighted:
+                weights = weights * _weights(windows, snapshots[0], noise)
             matrix[: len(weights)] = _waves(grid, snapshots[0].points) * weights[:, None]
-            stretch += len(windows.measured) * float(np.sum(np.log(weights)))
+            stretch += len(snapshots) * len(windows.measured) * float(np.sum(np.log(weights)))
             for (w, t), snapshot in zip(places, snapshots, strict=True):
                 values[w, t, :, : len(weights)] = _values(windows, snapshot) * weights
                 if not weighted:
@@ -120,11 +130,13 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         else:
             matrix, made, left, logs = _compress(windows, grid, snapshots, noise, weighted)
             stretch += logs
+            weights = np.ones(len(matrix))
             for (w, t), one, alone in zip(places, made, left, strict=True):
                 values[w, t], rest[w, t] = one, alone
         for w, t in places:
             which[w, t] = len(sets)
         sets.append(matrix)
+        given.append(np.pad(weights, (0, rows - len(weights)), constant_values=1.0))
         leaders.append(snapshots[0].points)
     counts = np.zeros(shape[:2])
     counts[:, :stops] = windows.counts * len(windows.measured)
@@ -133,6 +145,8 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
     which[which < 0] = nothing - 1
     waves = np.zeros((nothing, rows, exact))
     waves[: len(sets)] = sets
+    every = np.ones((nothing, rows))
+    every[: len(sets)] = given
     return Seen(
         waves,
         which,
@@ -143,8 +157,15 @@ def compressed(windows: Windows, grid: Grid, noise: float) -> Seen:
         rest,
         counts,
         np.asarray(stretch),
+        every,
         _instruments(windows, leaders, waves.shape[:2]),
     )
+
+
+def following(windows: Windows, points: np.ndarray) -> np.ndarray:
+    """(N,) weights of values at points (N, D): those that are the field's at an end count `FOLLOWED` times."""
+    at = windows.edges.followed
+    return np.where(np.isin(points[:, 0], at), FOLLOWED, 1.0) if at else np.ones(len(points))
 
 
 def _instruments(
@@ -223,10 +244,10 @@ def _compress(
     stretch = 0.0
     for pieces in zip(*(s.chunks(CHUNK) for s in snapshots), strict=True):
         y = np.concatenate([_values(windows, piece) for piece in pieces])
-        weights = np.ones(y.shape[1])
+        weights = following(windows, pieces[0].points)
         if weighted:
-            weights = _weights(windows, pieces[0], noise)
-            stretch += fields * float(np.sum(np.log(weights)))
+            weights = weights * _weights(windows, pieces[0], noise)
+        stretch += len(snapshots) * fields * float(np.sum(np.log(weights)))
         fold.add(pieces[0].points, weights, y)
     R, made, left = fold.result()
     return (
@@ -309,7 +330,7 @@ class _Squares:
 
 def _amplitudes(turns: np.ndarray, strengths: np.ndarray, highest: np.ndarray) -> np.ndarray:
     """Σ_n s_n e^{ik·θ_n} for |k| up to the highest along each side, (S, 2k+1, …), of angles (N, D) and s (S, N)."""
-    transform = {1: nufft1d1, 2: nufft2d1}[turns.shape[1]]
+    transform = {1: nufft1d1, 2: nufft2d1, 3: nufft3d1}[turns.shape[1]]
     modes = tuple(int(2 * n + 1) for n in highest)
     angles = [np.ascontiguousarray(column) for column in turns.T]
     return np.asarray(

@@ -15,6 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Progress
 from hiddenphysics.models.flow.gauss_newton import FlowTask, run
@@ -154,7 +155,7 @@ def _state_for(task: FlowTask, near: Round, parameters: np.ndarray, say: Progres
 
 
 @together
-@jax.jit
+@compiled()
 def _marginal(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     """Log evidence of given parameters: the state, linear around its optimum, integrated out."""
     data = linear.data

@@ -27,17 +27,17 @@ from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import Driving, Features, Gauge, Grid, basis, projection
 
-ROOM = {1: 1.5, 2: 1.25}
+ROOM = {1: 1.5, 2: 1.25, 3: 1.15}
 """Lengths may move by this factor up and down before the box is chosen anew, on a line and in a plane."""
 
-PADDING = {1: 6.5, 2: 5.0}
+PADDING = {1: 6.5, 2: 5.0, 3: 4.0}
 """Padding in lengths, all in all: e^{−6.5²/2} ≈ 1e-9 is left of the correlation around the box's back, e^{−5²/2} ≈ 4e-6
 in a plane, where every length of padding costs a row of waves."""
 
-QUIETEST = {1: 1e-12, 2: 1e-8}
+QUIETEST = {1: 1e-12, 2: 1e-8, 3: 1e-6}
 """Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
 
-FINER = {1: 1.1, 2: 1.25}
+FINER = {1: 1.1, 2: 1.25, 3: 1.25}
 """How many more waves the motion has than the latent: steepening makes shorter ones. In a plane, where the latent has
 no more waves than the noise lets be seen, the grid's shortest ones are the motion's alone, and tell whether it is fine
 enough."""
@@ -56,7 +56,7 @@ relative to its largest, is what it holds beyond r."""
 ALONE = 100
 """Values of a snapshot from which on they tell more of a wave than one value would: the noise counts that much less."""
 
-QUIETER = {1: 30.0, 2: 4.0}
+QUIETER = {1: 30.0, 2: 4.0, 3: 4.0}
 """The noise variance may fall by this factor before more features are needed."""
 
 STEP = 3.0
@@ -66,13 +66,13 @@ PER_VALUE, ALWAYS = 2.0, 1500
 """Features in a plane for every value, all processes and snapshots together: no values tell more. So many cost little,
 and are always allowed."""
 
-FAR = {1: 4.0, 2: 1.0}
+FAR = {1: 4.0, 2: 1.0, 3: 1.0}
 """Padding, in extents of the data, for equations with fractional derivatives: these feel what is far away."""
 
 EXACT = 1e-8
 """Noise variance, relative to the field's, with which the new waves are made to follow the old ones."""
 
-DRIVEN = {1: 0.2, 2: 1.0}
+DRIVEN = {1: 0.2, 2: 1.0, 3: 1.0}
 """Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in
 explains most of it, so that a length is free to be anything: on the ice it ran to the whole extent, the box to seven of
 them, and its grid to 0.3 m."""
@@ -271,6 +271,8 @@ def domain_of(
         longest = region.extent
     most = max(PER_VALUE * windows.count, ALWAYS) / len(envelopes) if dimensions > 1 else np.inf
     features = choose(windows.box_region, finest, around, reach, beyond, room, windows.periods, most)
+    if windows.walls is not None:
+        features = replace(features, mirror=windows.walls.mirror)
     full = bool(
         np.any(np.array(features.waves) < reach / finest * np.array(features.grid.lengths) / (2 * np.pi) - 1)
     )
@@ -379,14 +381,15 @@ def choose(
 
 def _count(waves: Sequence[float]) -> float:
     """Features of one process, counted, not listed: ten thousand by ten thousand waves would be all of the memory."""
-    return float(np.prod([2.0 * w + 1 for w in waves])) * (math.pi / 4 if len(waves) > 1 else 1.0)
+    ellipsoid = {1: 1.0, 2: math.pi / 4, 3: math.pi / 6}[len(waves)]
+    return float(np.prod([2.0 * w + 1 for w in waves])) * ellipsoid
 
 
 def finer(features: Features, steepest: float) -> Features:
     """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
     factor = rising(steepest)
     shape = tuple(2 * int(next_fast_len(math.ceil(factor * n / 2))) for n in features.grid.shape)
-    return Features(Grid(features.grid.box, shape), features.waves) if factor > 1 else features
+    return replace(features, grid=Grid(features.grid.box, shape)) if factor > 1 else features
 
 
 def carry_over(

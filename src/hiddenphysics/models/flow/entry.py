@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hiddenphysics.equation import Equation
+from hiddenphysics.models.flow.walls import Walls
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.spectral import Grid
 
@@ -20,9 +22,29 @@ APART = 0.1
 """Part of a line's box that keeps what comes in at one end apart from what comes in at the other."""
 
 
+OUTSIDE_WAVES, LAYER_WAVES = 8, 1
+"""Waves along the box of what comes in from outside at every stop. It is smoothed on its way to the data: more waves do
+not reach them. Of layers, one wave: both ends alike, and one against the other."""
+
+
+def is_layered(equation: Equation) -> bool:
+    """Whether what comes in does so through layers right beyond the ends of a line."""
+    return len(equation.coordinates) == 1 and equation.system.diffuses
+
+
+def waves_of(equation: Equation) -> int:
+    """Waves along the box of what comes in."""
+    return LAYER_WAVES if is_layered(equation) else OUTSIDE_WAVES
+
+
 @dataclass(frozen=True)
 class Entry:
     """Where something comes in from outside: in the padding, finer the nearer the data.
+
+    Of a field that diffuses it comes through a layer right beyond each end, as one function of time: of what is further
+    out the data show no more. Sources at all distances would say, by how much of each is likely, how fast what they
+    send arrives: of a twin of glacier ice whose sensors are off by 0.03 m that made most of what was known of the
+    diffusivity, and it was off by one to three deviations, five times in five to the same side.
 
     A weather that changes from one stop to the next does not get far: what it does to the outermost sensor comes from
     as near as sensors stand to each other there. On a line the waves of what comes in are read at places that grow as
@@ -34,11 +56,20 @@ class Entry:
         Where the data are, and (D,) after which the fields repeat along a side that is not open.
     nearest
         (D, 2) distance of the two outermost points at the low and at the high end of each side.
+    layered
+        Whether it comes in through a layer right beyond each end: all that a field that diffuses can show of it.
+    enter
+        Whether something comes in at the low and at the high end of a line.
+    walls
+        At which a line ends; None without any.
     """
 
     region: Region
     periods: tuple[float | None, ...]
     nearest: np.ndarray
+    layered: bool = False
+    enter: tuple[bool, bool] = (True, True)
+    walls: Walls | None = None
 
     @classmethod
     def of(cls, windows: Windows) -> Entry:
@@ -48,7 +79,8 @@ class Entry:
         if len(region.extent) == 1:
             x = np.unique(windows.windows[0][0].points[:, 0])
             nearest = np.array([[x[1] - x[0], x[-1] - x[-2]]]) if x.size > 1 else nearest
-        return cls(region, windows.periods, nearest)
+        layered = is_layered(windows.equation)
+        return cls(region, windows.periods, nearest, layered, windows.edges.enter, windows.walls)
 
     def _ramps(self, grid: Grid, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances (2,) over which it sets in at both ends of a side, and (2,) the widths of the paddings there."""
@@ -64,16 +96,26 @@ class Entry:
         wanted = PER_EDGE * grid.lengths[0] / grid.shape[0] / float(self.nearest.min())
         return max(1.0, min(wanted, MOST_AT_EDGES / grid.shape[0]))
 
+    def _away(self, axis: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray]:
+        """How far places lie beyond the two ends of a side; not at all beyond one where nothing comes in."""
+        if self.walls is not None:
+            axis = self.walls.fold(axis)
+        below, above = self.region.low[side] - axis, axis - self.region.high[side]
+        low, high = self.enter if len(self.periods) == 1 else (True, True)
+        return np.where(low, below, -np.abs(below)), np.where(high, above, -np.abs(above))
+
     def padding(self, grid: Grid) -> np.ndarray:
         """Return 0 around the data, 1 further out, and a smooth way between; (*shape)."""
         inside = np.ones(grid.shape)
         for d, (axis, period) in enumerate(zip(grid.axes, self.periods, strict=True)):
             if period is not None:
                 continue
-            below, above = self.region.low[d] - axis, axis - self.region.high[d]
+            below, above = self._away(axis, d)
             ramps, _ = self._ramps(grid, d)
             r = np.clip(np.where(below > 0, below / ramps[0], above / ramps[1]), 0.0, 1.0)
-            ramp = r**3 * (10 - 15 * r + 6 * r**2)
+            ramp = 64 * (r * (1 - r)) ** 3 if self.layered else r**3 * (10 - 15 * r + 6 * r**2)
+            if self.walls is not None:
+                ramp = ramp * self.walls.signs(axis)
             inside = inside * (1 - ramp.reshape([-1 if e == d else 1 for e in range(inside.ndim)]))
         return 1 - inside
 
@@ -87,11 +129,12 @@ class Entry:
             return None
         (axis,), (low, high) = grid.axes, grid.box[0]
         ramps, widths = self._ramps(grid, 0)
+        if self.layered:
+            below, above = self._away(axis, 0)
+            return low + (high - low) * np.where(above > 0, 0.25, np.where(below > 0, 0.75, 0.5))
         below, above = (
             np.log1p(np.maximum(away, 0.0) / ramp) / np.log1p(width / ramp)
-            for away, ramp, width in zip(
-                (self.region.low[0] - axis, axis - self.region.high[0]), ramps, widths, strict=True
-            )
+            for away, ramp, width in zip(self._away(axis, 0), ramps, widths, strict=True)
         )
         share = np.where(below > 0, 1 - APART - (0.5 - APART) * below, APART + (0.5 - APART) * above)
         return low + (high - low) * share

@@ -18,10 +18,11 @@ from hiddenphysics.equation import (
     field_name,
     linear_terms,
 )
-from hiddenphysics.errors import ModelError
+from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import RestrictedLikelihood
-from hiddenphysics.learning import Progress
-from hiddenphysics.models.flow.flow_fit import best_cut, fit_windows
+from hiddenphysics.learning import Progress, Status, keep
+from hiddenphysics.models.flow.cuts import best_cut
+from hiddenphysics.models.flow.flow_fit import fit_windows
 from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
@@ -37,7 +38,7 @@ from hiddenphysics.priors import Kernel
 from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import check_solvable
 
-MOST_DIMENSIONS = 2
+MOST_DIMENSIONS = 3
 
 FEWEST_DRIVEN = 6
 """Snapshots from which on, where nothing else explains them, edges are taken to be driven."""
@@ -74,9 +75,7 @@ class FlowModel(Model):
                     f"{given[0]} has data and no time derivative: the flow model sees the fields that evolve."
                 )
         if len(equation.coordinates) > MOST_DIMENSIONS:
-            return (
-                f"There are {len(equation.coordinates)} coordinates; the flow model's boxes have at most two."
-            )
+            return f"There are {len(equation.coordinates)} coordinates; the flow model's boxes have at most three."
         if not set(measured) & set(equation.evolution):
             return f"None of the fields {', '.join(equation.evolution)} has data."
         lonely = [name for name in equation.evolution if name not in _told(system, measured)]
@@ -88,18 +87,25 @@ class FlowModel(Model):
         return None
 
     def hesitates(self, question: Question) -> str | None:
-        """Return why fields that are tied together in a plane are left to a model of one gap, which takes less time.
+        """Return why potentials, and fields that are tied together in a volume, are left to a model of one gap.
 
-        The wake of a cylinder, 251 + 249 points, takes the flow 70 s of one core once it is compiled, midpoint 37 s.
+        Potentials are what that model is quick with; in a volume tied fields take the flow minutes. In a plane the flow
+        is no slower: the wake of a cylinder, 251 + 249 points, takes it 20 to 25 s of a shared core once it is
+        compiled, midpoint 37 s, which noise biases (18 November 2026).
         """
         equation = question.equation
-        if len(equation.coordinates) < 2 or not (equation.definitions or equation.ties):
-            return None
-        named = ", ".join(equation.definitions) or ", ".join(question.fields)
-        return (
-            f"The flow model takes a minute or more where {named} are tied together in a plane; model='flow' asks it "
-            "all the same."
-        )
+        dimensions = len(equation.coordinates)
+        if dimensions > 1 and equation.definitions:
+            return (
+                f"The flow model takes longer where {', '.join(equation.definitions)} follow from potentials; "
+                "model='flow' asks it all the same."
+            )
+        if dimensions > 2 and equation.ties:
+            return (
+                f"The flow model takes minutes where {', '.join(question.fields)} are tied together in a volume; "
+                "model='flow' asks it all the same."
+            )
+        return None
 
     def takes_priors(self) -> bool:
         """Whether errors of sensors and unknown functions can be learned: further columns of the linear model."""
@@ -114,12 +120,16 @@ class FlowModel(Model):
         return learned.sensor_columns()
 
     def remarks(self, learned: LearnedFlow) -> dict[str, str]:
-        """Say which errors of sensors the data ask for, and that the edges were driven where they were."""
+        """Say which errors of sensors the data ask for, and what was taken to happen at the edges."""
         told = {} if learned.sensors is None else {"sensors": learned.sensors.sentence()}
+        said = [learned.edges] if learned.edges else []
         if learned.program.outside:
-            told["edges"] = (
-                "driven: what comes in from beyond the data at every snapshot is unknown, and learned"
+            where = "" if not said else "where nothing else is said, "
+            said.append(
+                f"{where}driven: what comes in from beyond the data at every snapshot is unknown, and learned"
             )
+        if said:
+            told["edges"] = "; ".join(said)
         return told
 
     def linearise(self, task: FlowTask, at: Point) -> RestrictedLikelihood:
@@ -140,31 +150,35 @@ class FlowModel(Model):
         kernels = _by_field(question)
         inputs = _inputs(question, kernels, say)
         longest = max(map(len, experiments))
-        driven = question.boundary != "still"
+        edges = question.edges
 
-        def recorded() -> Fit:
-            return fit_recording(equation, experiments, kernels, say, inputs, question.sensors, driven=driven)
+        def recorded(say: Progress = say) -> Fit:
+            return fit_recording(equation, experiments, kernels, say, inputs, question.sensors, edges)
 
-        if longest > MANY_STOPS or question.boundary == "driven":
+        if longest > MANY_STOPS or edges.asks_to_enter:
             return recorded()
-        every = replace(whole(equation, experiments, sensors=question.sensors), inputs=inputs)
+        every = replace(whole(equation, experiments, sensors=question.sensors, edges=edges), inputs=inputs)
         tried: list[Fit] = []
         for gaps in gap_counts(longest, max(equation.time_orders.values())):
             tried.append(fit_windows(every.cut(gaps), kernels, say))
             if not tried[-1].verdict.status.is_bad or tried[-1].stopped or _contradicts(tried[-1]):
                 break
+            say = _held(tried[-1], say)
         last = tried[-1]
         is_bad = last.verdict.status.is_bad and not last.stopped and not _contradicts(last)
-        if is_bad and driven and _may_be_driven(question):
-            pushed = recorded()
+        if is_bad and any(edges.enter) and _may_be_driven(question):
+            pushed = recorded(say)
             if not pushed.verdict.status.is_bad:  # what was a misfit lacked what comes in
                 return pushed
             tried.append(pushed)
         return best_cut(tried, equation.parameters)
 
-    def finish(self, question: Question, so_far: SoFar, reason: str) -> Fit:
-        """Return the best round, or before the first the smoothed snapshots with the guessed parameters."""
-        return stopped_at(so_far, reason, so_far.rounds)
+    def finish(self, question: Question, so_far: SoFar | Fit, reason: str) -> Fit:
+        """Return the best round, or before the first the smoothed snapshots with the guessed parameters.
+
+        A misfit that had been found by then stands.
+        """
+        return so_far if isinstance(so_far, Fit) else stopped_at(so_far, reason, so_far.rounds)
 
     def predict(self, learned: LearnedFlow, text: str, points: np.ndarray, t: float) -> MeanAndStd:
         """Return posterior mean and deviation from the first snapshot onwards."""
@@ -194,6 +208,25 @@ class FlowModel(Model):
         """Return the mean, or draws, of every field of the state, moved on by the equation itself."""
         moved = learned.drawn(points, times, draws, seed) if draws else learned.moved(points, times)
         return {name: moved[..., row, :] for row, name in enumerate(learned.program.state)}
+
+    def history(
+        self, learned: LearnedFlow, times: np.ndarray, places: Sequence[np.ndarray]
+    ) -> list[dict[str, np.ndarray]]:
+        """Return the mean of every field of the state at each time's own points."""
+        return [dict(zip(learned.program.state, one, strict=True)) for one in learned.history(times, places)]
+
+    def readings(
+        self, learned: LearnedFlow, times: np.ndarray, places: Sequence[np.ndarray]
+    ) -> list[dict[str, np.ndarray]]:
+        """Return (1 + g) u(x + d) + b of the means u: sensors may have gains, wrong places and offsets."""
+        sensors = learned.sensors
+        if sensors is None:
+            return self.history(learned, times, places)
+        means = self.history(learned, times, [sensors.true_places(points) for points in places])
+        return [
+            {name: sensors.told(row, points, one[name]) for row, name in enumerate(learned.units)}
+            for points, one in zip(places, means, strict=True)
+        ]
 
     def cramer_rao(
         self, learned: LearnedFlow, snapshots: Snapshots, noise: Mapping[str, float]
@@ -243,6 +276,17 @@ def _contradicts(fit: Fit) -> bool:
     return fit.heterogeneity is not None and fit.heterogeneity.speaks_against
 
 
+def _held(fit: Fit, say: Progress) -> Progress:
+    """Keep a misfit for the case that nothing better is found in time; return who is told of further searches.
+
+    These keep nothing themselves: half a search says nothing against a misfit.
+    """
+    if fit.verdict.status is not Status.MISFIT:
+        return say
+    keep(say, lambda: fit, worth=np.inf)
+    return lambda stage: say(stage)
+
+
 def _may_be_driven(question: Question) -> bool:
     """Whether something that comes in at every snapshot could be told from the equation: on a line, of some."""
     runs = question.experiments
@@ -256,6 +300,23 @@ def _check_enough(question: Question) -> None:
     question.require_values(
         [*parameters, *numbers, "noise"],
         f"{', '.join(parameters)}, the noise, and variance and lengths of every field",
+    )
+    _check_hidden(question)
+
+
+def _check_hidden(question: Question) -> None:
+    """Refuse snapshots that hold no more fields than the state has: some state explains them with any parameters."""
+    system = question.equation.system
+    hidden = [name for name in system.state if name not in question.fields]
+    seen, most = len(system.state) - len(hidden), max(map(len, question.experiments))
+    if not hidden or not system.constraints.trivial or seen * most > len(system.state):
+        return
+    needed = len(system.state) // seen + 1
+    raise DataError(
+        f"{', '.join(hidden)} {'has' if len(hidden) == 1 else 'have'} no data, and {most} snapshots of "
+        f"{', '.join(name for name in system.state if name not in hidden)} hold no more fields than the state at the "
+        f"first of them: it could be chosen so that any parameters explain them. Give {needed} snapshots or more, or "
+        f"data of {hidden[0]}."
     )
 
 

@@ -6,7 +6,7 @@ unless they say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -27,7 +27,16 @@ from hiddenphysics.learning import (
 )
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
-from hiddenphysics.models.flow.gauss_newton import FINER_GRID, MOST_ROUNDS, FlowTask, SoFar, run
+from hiddenphysics.models.flow.findings import Finding, above_the_floor, explained_better, unexplained
+from hiddenphysics.models.flow.gauss_newton import (
+    FINER_GRID,
+    MOST_ROUNDS,
+    SHORTEST,
+    FlowTask,
+    SoFar,
+    between,
+    run,
+)
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
@@ -36,8 +45,10 @@ from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
 from hiddenphysics.models.flow.program import Program
+from hiddenphysics.models.flow.reach import reach
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
+from hiddenphysics.models.flow.unknown_prior import Mixture, prior_mixture
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel
@@ -51,28 +62,29 @@ FACTORS = (1.0, 0.3, 2.0, 0.0)
 """Factors on the regressed parameters to start from."""
 SOME_STEPS = 16
 """Steps in time with which these are compared."""
+OVERFLOW = "The motion left the numbers at every start that was tried: the fields overflow."
+FARTHEST = 3.0
+"""How many times farther off than the last round the first one in a new box may be: its grid and its state are others.
+"""
 MORE = 4
 """How many times the usual number of rounds a search gets that explains most, and has not settled."""
 MOST_STARTS = 3
 """Of these, so many are tried when the first searches end badly."""
 
-UNEXPLAINED = 1.3
-"""Variance that is left over that of the noise of single snapshots, from which on the equation leaves too much."""
-
-DOUBTS = 4.0
-"""Standard deviations that are allowed for in that noise."""
-
-OPEN = 0.5
-"""Deviations beyond this part of a parameter leave it open."""
-
 QUIET = 1e-6
 """Noise variance, in units of the fields', below which the state is known too well for its volume to matter."""
 
-NEARBY = 0.5
-"""Over corrections below this many standard deviations log|K| is straight: they are made once."""
+NEARBY, BENT = 0.5, 1.5
+"""Over corrections below this many standard deviations log|K| is straight: they are made once. In a plane, where asking
+for its slope again takes as long as all rounds, its curvature is counted on over so many."""
+
+FINEST = 32.0
+"""How much finer a grid is asked whether its shortest waves grow: what is ill-posed shows there, whatever the gap."""
 
 MOST_POLISHES = 3
 """Corrections by log|K| in a row."""
+LEAST_CORRELATION = 1e-12
+"""Part of the largest eigenvalue of the parameters' correlations below which a direction counts as this: it is open."""
 WORTH = 0.05
 """Corrections by log|K| below this many standard deviations are not worth another round. With twice of it one of a
 tenth is left out."""
@@ -122,9 +134,6 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     return answered(best, start.scale_at, say, count, against)
 
 
-Finding = Callable[[Searched], Verdict | None]
-"""What may be said against where a search ended."""
-
 Correction = Callable[[Searched, Progress], tuple[Searched, np.ndarray]]
 """Goes from where a search ended to the optimum of the marginal likelihood; returns it, and the covariance there."""
 
@@ -157,9 +166,14 @@ def answered(
     say("correcting for the volume of states")
     polished, covariance = (correct or polish)(best, say)
     agreed: Heterogeneity | None = None
+    beyond: Mixture | None = None
     try:
         if np.isfinite(polished.evidence) and not polished.stopped:
+            covariance = covariance * above_the_floor(polished.task, polished.last) ** 2
             covariance = covariance + from_inputs(polished.task, polished.last, say)
+            beyond = prior_mixture(polished.task, polished.last)
+            covariance = covariance if beyond is None else covariance + beyond.covariance
+            covariance = reach(polished.task, polished.last, covariance, say)
             agreed = agreement(polished.task, polished.last, scale_at, say)
     except Stopped as stop:
         polished = replace(polished, stopped=stop.reason)
@@ -167,15 +181,24 @@ def answered(
         count += polished.rounds
         return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
     verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
+    if beyond is not None:
+        verdict = replace(verdict, explanation=f"{verdict.explanation} {beyond.sentence()}")
     own = len(polished.task.windows.equation.parameters)
     widening = 1.0
     learned = LearnedFlow.of(polished.task, polished.last, covariance)
     if verdict.status is not Status.FAILED:
         say("criticising the equation")
         stops = left_over(learned, polished.task.windows)
+        if not all(
+            np.all(np.isfinite(e)) for window in stops for stop in window for e in stop.values.values()
+        ):
+            verdict = Verdict(Status.FAILED, OVERFLOW)
+    if verdict.status is not Status.FAILED:
         criticism = criticise(stops, scores(learned, polished.task.windows, stops, say))
-        # A bound that is in the way leaves much over, and says so itself.
-        settled = polished.last.settled or polished.last.found
+        criticism = criticism.beside(*_numbers(polished, covariance, scale_at))
+        # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the
+        # equation is ill-posed cannot settle: diffusion that is to stand for a growth becomes negative.
+        settled = polished.last.settled or polished.last.found or _cornered(polished, against)
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
@@ -186,6 +209,10 @@ def answered(
             # What the equation leaves over, and what experiments disagree on, is often the same.
             widening = max(widening, agreed.widening)
         stated = covariance * widening**2
+        if verdict.status is Status.MISFIT and against(polished) is not None:
+            stated = np.full_like(
+                covariance, np.inf
+            )  # what may be a false optimum is off by nobody knows what
     return Fit(
         values=numbers_of(polished.task, polished.last.point.parameters, polished.last.tuned.theta),
         covariance=np.pad(stated[:own, :own], (0, len(polished.task.prior.names))),
@@ -200,70 +227,6 @@ def answered(
         if np.all(polished.task.border.is_flat)
         else None,
     )
-
-
-def best_cut(fits: Sequence[Fit], names: Sequence[str]) -> Fit:
-    """Return the fit of the cut into windows that ended well, or else explains most; the longest windows come first.
-
-    Longer windows that settled and were a misfit say something else than shorter ones, in which there is less to be
-    seen, and no deviation knows of that: the difference is taken into the covariance. Thirteen sensors with offsets
-    that were not in the model had D = 0.0053 ± 0.0007 in windows of two snapshots, and a misfit in longer ones; D was
-    0.2.
-    """
-    best = max(
-        fits, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
-    )
-    misfits = [fit for fit in fits if fit.verdict.status is Status.MISFIT]
-    if best.verdict.status.is_bad or not misfits:
-        return best
-    longer = misfits[0]
-    values = np.array([best.values[name] for name in names])
-    apart = np.array([longer.values[name] for name in names]) - values
-    covariance = best.covariance.copy()
-    covariance[: len(names), : len(names)] += np.outer(apart, apart)
-    deviations = np.sqrt(np.diagonal(covariance))[: len(names)]
-    told = ", ".join(f"{name} = {longer.values[name]:.4g}" for name in names)
-    text = (
-        f"Longer windows, in which the equation leaves over more than noise, say {told}: the difference is in the "
-        "deviations."
-    )
-    open_ = bool(np.any(deviations > OPEN * np.abs(values)))
-    status = Status.WEAKLY_IDENTIFIED if open_ else best.verdict.status
-    verdict = Verdict(status, text if open_ else f"{best.verdict.explanation} {text}")
-    return replace(best, covariance=covariance, verdict=verdict)
-
-
-def explained_better(separate: float) -> Finding:
-    """Return the finding that snapshots one by one have more evidence than this, without any equation."""
-
-    def finding(ended: Searched) -> Verdict | None:
-        return when(
-            ended.evidence < separate,
-            Status.NOT_CONVERGED,
-            "The snapshots are explained better one by one, without any equation, than together by this one (log "
-            f"evidence {separate:.1f} against {ended.evidence:.1f}): the equation does not hold for these data, or the "
-            "search ended in a false optimum. The numbers are not to be used.",
-        )
-
-    return finding
-
-
-def unexplained(noise: float, doubt: float) -> Finding:
-    """Return the finding that more is left unexplained than the variance of the noise of snapshots one by one.
-
-    `doubt` is the standard deviation of that variance's logarithm.
-    """
-
-    def finding(ended: Searched) -> Verdict | None:
-        ratio = ended.last.misfit**2 / noise
-        return when(
-            not ratio < UNEXPLAINED * np.exp(DOUBTS * doubt),
-            Status.NOT_CONVERGED,
-            f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
-            "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
-        )
-
-    return finding
 
 
 def gone_through(
@@ -336,32 +299,55 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
 
 
 def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
-    """Run rounds, in a new box whenever the prior has left what the old one carries."""
-    task, count = _cold(start), 0
-    at = Point(start.z, task.begun(parameters), start.theta)
-    dt = task.longest_step
-    for boxes in range(1, MOST_BOXES + 1):
-        ended = gone_through(task, run(task, at, dt, say, cold=boxes == 1), count)
-        count, last = ended.rounds, ended.last
-        if boxes == MOST_BOXES or ended.stopped or last.lost:
+    """Run rounds, in a new box whenever the prior has left what the old one carries.
+
+    Where the way into a new box ends in an overflow, half of it is gone, as inside of a box; where a tiny part of it
+    still does, the search ends in the box before. KdV's waves as those of Burgers' equation want a negative viscosity.
+    """
+    task = _cold(start)
+    at, dt = Point(start.z, task.begun(parameters), start.theta), task.longest_step
+    ended = gone_through(task, run(task, at, dt, say, cold=True))
+    for _ in range(1, MOST_BOXES):
+        if ended.stopped or ended.last.lost or other_box(ended.task, ended.last, 1.0) is None:
             break
-        moved = other_box(task, last)
-        if moved is None:
+        ended, entered = _entered(ended, say)
+        if not entered:
             break
-        task, at = moved
-        dt = last.dt
     return ended
 
 
-def other_box(task: FlowTask, last: Round) -> tuple[FlowTask, Point] | None:
-    """Return the task and the point in another box where this one no longer carries the prior, or the motion."""
-    if not task.carried(last.point):
-        return rebox(task, last.point)
+def _entered(left: Searched, say: Progress) -> tuple[Searched, bool]:
+    """Go on in another box, and say whether there was a way into it; else the search stays where it was."""
+    windows, farthest = left.task.windows, FARTHEST * left.last.misfit
+    own = len(windows.equation.parameters)
+    share = 1.0
+    while share >= SHORTEST:
+        moved = other_box(left.task, left.last, share)
+        if moved is None:
+            break
+        task, at = moved
+        if not grows(task.domain, windows, at.parameters[:own], finer=1.0):
+            ended = gone_through(task, run(task, at, left.last.dt, say, farthest=farthest), left.rounds)
+            if ended.stopped or (not ended.last.lost and ended.last.misfit <= farthest):
+                return ended, True
+        share /= 2
+    last = left.last
+    return replace(left, last=last._replace(point=last.at._replace(theta=last.tuned.theta))), False
+
+
+def other_box(task: FlowTask, last: Round, share: float) -> tuple[FlowTask, Point] | None:
+    """Return the task and the point in another box where this one no longer carries the prior, or the motion.
+
+    The point is a share of the way that the last round wants to go.
+    """
+    point = between(last.at, last.point, share)
+    if not task.carried(point):
+        return rebox(task, point)
     if task.resolves(last):
         return None
     domain = task.domain.finer(FINER_GRID[len(task.domain.shortest)])
     fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
-    return replace(fresh, slope=task.slope), last.point
+    return replace(fresh, slope=task.slope), point
 
 
 def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
@@ -385,7 +371,9 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
     information = last.information
     if not np.isfinite(ended.evidence):
         return replace(ended, rounds=0), np.full_like(information, np.nan)
-    if task.noise(last.point) < QUIET:
+    # A search that has left its box and found no way into another would leave the numbers with the next steps.
+    lost_its_box = not (last.settled or last.found or task.carries(last))
+    if lost_its_box or task.noise(last.point) < QUIET:
         return replace(ended, rounds=0), covariance_of(information)
     best = replace(ended, rounds=0)
     for _ in range(MOST_POLISHES):
@@ -394,18 +382,30 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         shift = covariance_of(information) @ (slope - task.slope)
         if best.stopped or shift @ information @ shift < WORTH**2:
             break
-        task = replace(task, slope=slope)
+        bends = task.domain.program.coarsely and shift @ information @ shift < BENT**2
+        there = slope - np.diagonal(information - best.last.information) * shift if bends else slope
+        task = replace(task, slope=there)
         made = run(task, best.last.point, best.last.dt, say, most=MOST_ROUNDS // 2)
         best = gone_through(task, made, best.rounds, best.last)
-        if shift @ information @ shift < NEARBY**2:
+        if bends or shift @ information @ shift < NEARBY**2:
             break
     return best, covariance_of(information)
 
 
 def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Add the curvature of ½ log|K| to the information where that leaves it positive, never less than half of it."""
-    diagonal = np.diagonal(information)
-    return information + np.diag(np.clip(second, -0.5 * diagonal, diagonal))
+    """Add the curvature (P,) of ½ log|K| to the information, in every direction no less than half of it, nor twice.
+
+    Parameter by parameter that would not do: r and g of Swift and Hohenberg's equation are known to a third together,
+    and half of either one's information less left ± 2e9 of both.
+    """
+    if not (np.all(np.isfinite(information)) and np.all(np.isfinite(second))):
+        return information
+    size = np.sqrt(np.maximum(np.diagonal(information), 1e-300))
+    sizes, axes = np.linalg.eigh(information / np.outer(size, size))
+    half = size[:, None] * axes * np.sqrt(np.maximum(sizes, LEAST_CORRELATION * sizes[-1]))
+    whitened = np.linalg.solve(half, np.linalg.solve(half, np.diag(second)).T)
+    change, turn = np.linalg.eigh(0.5 * (whitened + whitened.T))
+    return np.asarray(half @ (turn * (1.0 + np.clip(change, -0.5, 1.0))) @ turn.T @ half.T)
 
 
 # ---- how it ended --------------------
@@ -419,9 +419,7 @@ def _verdict(
     names = windows.equation.parameters
     parameters = ended.last.point.parameters[: len(names)]
     if not (np.all(np.isfinite(ended.last.point.parameters)) and np.isfinite(ended.evidence)):
-        return Verdict(
-            Status.FAILED, "The motion left the numbers at every start that was tried: the fields overflow."
-        )
+        return Verdict(Status.FAILED, OVERFLOW)
     scale = scale_at(parameters)
     own = [names.index(name) for name in windows.equation.numbers]
     return gravest(
@@ -448,6 +446,23 @@ def _verdict(
         ),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
     )
+
+
+def _cornered(ended: Searched, against: Finding) -> bool:
+    """Whether a search ended where the equation is ill-posed, and snapshots one by one are explained better."""
+    windows = ended.task.windows
+    domain, own = ended.task.domain, ended.last.point.parameters[: len(windows.equation.parameters)]
+    return against(ended) is not None and grows(domain, windows, own, finer=FINEST)
+
+
+def _numbers(
+    ended: Searched, covariance: np.ndarray, scale_at: Callable[[np.ndarray], np.ndarray]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the equation's numbers, their deviations and natural sizes: all but coefficients of unknown functions."""
+    equation = ended.task.windows.equation
+    parameters = ended.last.point.parameters[: len(equation.parameters)]
+    own = [equation.parameters.index(name) for name in equation.numbers]
+    return parameters[own], np.sqrt(np.diagonal(covariance))[own], scale_at(parameters)[own]
 
 
 def grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:

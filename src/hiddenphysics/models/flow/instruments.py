@@ -87,7 +87,13 @@ class Instruments:
         return jnp.concatenate([real * cos + minus * sin, minus * cos - real * sin], axis=-1)
 
     def read(
-        self, which: jax.Array, value: jax.Array, slopes: list[jax.Array], scale: jax.Array, errors: jax.Array
+        self,
+        which: jax.Array,
+        value: jax.Array,
+        slopes: list[jax.Array],
+        scale: jax.Array,
+        errors: jax.Array,
+        weights: jax.Array,
     ) -> tuple[jax.Array, jax.Array, jax.Array]:
         """Return what the sensors tell of values (G·r,), the factor (G·r,) by which they do, and columns (G·r, E).
 
@@ -100,6 +106,8 @@ class Instruments:
             `scale` (G,), (1/size).
         errors
             (E,) as they are thought to be.
+        weights
+            (r,) that the rows were given, and values and slopes with them.
         """
         own = (self.whose[which][:, None] == jnp.arange(self.count)) * 1.0
         fields = scale.size
@@ -107,7 +115,7 @@ class Instruments:
         for g, some in self.of_kind(errors, "gain").items():
             gain = gain.at[g].add(own @ some)
         for g, some in self.of_kind(errors, "offset").items():
-            offset = offset.at[g].add(scale[g] * (own @ some))
+            offset = offset.at[g].add(scale[g] * weights * (own @ some))
         factor = gain.ravel()
         columns = []
         for kind in self.kinds:
@@ -116,7 +124,9 @@ class Instruments:
             else:
                 here = jnp.zeros((fields, *own.shape))
                 by = (
-                    scale[kind.row] if kind.what == "offset" else value.reshape(fields, -1)[kind.row][:, None]
+                    (scale[kind.row] * weights)[:, None]
+                    if kind.what == "offset"
+                    else value.reshape(fields, -1)[kind.row][:, None]
                 )
                 columns.append(here.at[kind.row].set(by * own).reshape(-1, self.count))
         return factor * value + offset.ravel(), factor, jnp.concatenate(columns, axis=1)

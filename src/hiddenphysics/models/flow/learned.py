@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ from hiddenphysics.models.flow.path import (
     idle_fields,
     moved,
     rates_in_parameters,
+    usual_gaps,
 )
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
@@ -68,6 +69,8 @@ class LearnedFlow:
         Errors of the sensors; None where none were sought.
     worth
         By how much the log evidence would fall were an unknown function a constant, or of a field a line; by name.
+    edges
+        What was taken to happen at the ends that were spoken of, in words; empty where none was.
     """
 
     equation: Equation
@@ -85,6 +88,7 @@ class LearnedFlow:
     belief: Belief = field(repr=False)
     sensors: SensorErrors | None = field(default=None, repr=False)
     worth: Mapping[str, float] = field(default_factory=dict)
+    edges: str = ""
 
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
@@ -115,6 +119,7 @@ class LearnedFlow:
             features=task.domain.features,
             latent=task.domain.latent(point.z),
             belief=belief,
+            edges=windows.edges.sentence(windows.equation.coordinates),
         )
 
     def part(self, experiment: int) -> LearnedFlow:
@@ -182,6 +187,12 @@ class LearnedFlow:
         """Move the posterior mean through increasing times in one run: (T, F, N) at points (N, D)."""
         window = self._window(float(times[0]))
         return self._run(window, np.asarray(self.latent.z)[window], self.parameters, points, times)
+
+    def history(self, times: np.ndarray, places: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """Return the posterior mean (F, N) at the points of each of increasing times, a window moved through once."""
+        windows = np.array([self._window(float(t)) for t in times])
+        modes = np.concatenate([self.modes(int(w), times[windows == w]) for w in np.unique(windows)])
+        return [self._seen(points, one, None) for points, one in zip(places, modes, strict=True)]
 
     def modes(self, window: int, times: np.ndarray) -> np.ndarray:
         """Modes (T, F, *modes) of the posterior mean in a window, moved through increasing times."""
@@ -275,9 +286,11 @@ class LearnedFlow:
             "shape": list(self.features.grid.shape),
             "waves": list(self.features.waves),
             "outside": list(self.program.outside),
+            "impulses": self.program.impulses,
             "noise": self.belief.noise,
             "whole": self.whole,
             "worth": dict(self.worth),
+            "edges": self.edges,
         }
         arrays = {
             "covariance": self.belief.covariance,
@@ -328,7 +341,11 @@ class LearnedFlow:
             whole=bool(plain.get("whole", True)),
             span=float(plain["span"]),
             dt=float(plain["dt"]),
-            program=Program.of(equation, features, tuple(plain.get("outside", ()))),
+            program=replace(
+                Program.of(equation, features, tuple(plain.get("outside", ()))),
+                # Before it was said, all that came in did so at once.
+                impulses=bool(plain.get("impulses", True) and plain.get("outside")),
+            ),
             features=features,
             latent=latent,
             belief=Belief(
@@ -343,6 +360,7 @@ class LearnedFlow:
             ),
             sensors=_unpacked_sensors(plain, arrays),
             worth=dict(plain.get("worth", {})),
+            edges=plain.get("edges", ""),
         )
 
     # ---- helpers --------------------
@@ -391,7 +409,8 @@ class LearnedFlow:
         every = np.concatenate([times, own])
         order = np.argsort(every, kind="stable") if self.program.outside else np.r_[len(times), : len(times)]
         comes = np.concatenate([np.full(len(times), -1), np.arange(len(own))])[order]
-        path = Path.through(every[order][None], self.dt, self._most, comes=comes[None]).window(0)
+        usual = usual_gaps(self.stops[[window]])
+        path = Path.through(every[order][None], self.dt, self._most, comes=comes[None], usual=usual).window(0)
         return path, np.argsort(order)[: len(times)]
 
     def _check_driven(self, window: int, t: float) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.linalg import block_diag
 
 from hiddenphysics.learning import HIGHEST, LeftOver, Progress, candidate_terms, term_label, term_scores
+from hiddenphysics.models.flow.compressed import following
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
@@ -146,4 +147,4 @@ def _deviation(learned: LearnedFlow, windows: Windows, name: str, snapshot: Snap
     """(N,) of the noise of every value of a field."""
     size = windows.units[windows.names.index(name)]
     known = snapshot.stds.get(name, np.zeros(len(snapshot)))
-    return np.sqrt(learned.belief.noise * size**2 + known**2)
+    return np.sqrt(learned.belief.noise * size**2 + known**2) / following(windows, snapshot.points)

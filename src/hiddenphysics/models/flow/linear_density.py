@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Posterior
 from hiddenphysics.models.flow.one_round import Round
 
 
-@partial(jax.jit, static_argnames="count")
+@compiled(static_argnames="count")
 def _value_and_slope(
     linear: RestrictedLikelihood, half_log_slope: jax.Array, vector: jax.Array, count: int
 ) -> tuple[jax.Array, jax.Array]:

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate, evidence
 from hiddenphysics.learning import tune
 from hiddenphysics.models.flow.gauss_newton import FlowTask
-from hiddenphysics.models.flow.one_round import Round
+from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.together import together
 
 STENCIL = 0.5
@@ -49,7 +50,7 @@ def worth_of_groups(task: FlowTask, last: Round) -> dict[str, Worth]:
 
 
 @together
-@jax.jit
+@compiled(once=True)
 def half_log_determinant(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     """½ log|K| of a linear model, up to a constant: with y = 0 and no fixed effects the evidence is that alone.
 
@@ -71,6 +72,15 @@ def half_log_determinant(linear: RestrictedLikelihood, theta: Any) -> jax.Array:
     return evaluate(empty, spectrum, noise, jnp.zeros((spectrum.size, 1)), alone).value
 
 
+@together
+@compiled(once=True)
+def half_log_of(linear: RestrictedLikelihood, theta: Any, chosen: Any) -> jax.Array:
+    """½ log|σ² + X S Xᵀ| of some columns X of the state alone, `chosen` (K,) is 1 for them and 0 for others."""
+    data, spectrum = linear.data, linear.spectrum(theta) * chosen
+    empty = data._replace(B=data.B[..., :0], y=jnp.zeros_like(data.y), rest=jnp.zeros((1, 1)))
+    return evidence(empty, spectrum, jnp.exp(theta[-1]))
+
+
 def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.ndarray]:
     """Return first and second derivatives (P,) of ½ log|K| in λ, with the state at its posterior mean for each λ.
 
@@ -79,16 +89,32 @@ def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.
     The marginal likelihood of λ, with the state integrated out in Laplace's approximation, is
     −½ rᵀK⁻¹r − ½ log|K|. Generalised least squares moves along the first part alone; its stationary point moves by
     −C ∇(½ log|K|) when the second is there, C the covariance of λ.
+
+    How much room what comes in at edges takes in the data depends on λ, too, and says nothing about λ: nobody knows the
+    weather. As for fixed effects X that depend on a parameter, the room of its own columns is taken out, ½ log|σ² + X S
+    Xᵀ| (Harville (1974), Biometrika 61, 383). With it six twins of glacier ice had a diffusivity too small by 1.6 to
+    4.2 deviations; without it the errors are −2.4 to 1.6 of them.
     """
     at, theta = last.point, np.asarray(last.tuned.theta)
     carries = ~task.border.is_flat
+    program = task.domain.program
+    comes_in = (np.arange(np.shape(at.z)[1]) >= program.features) * 1.0
 
     def half_log(parameters: np.ndarray) -> float:
-        z = at.z - last.solved.slope @ (parameters - at.parameters)
-        linear = task.likelihood(task.sweep(z, parameters, last.dt).data, parameters)
-        return float(half_log_determinant(linear, theta))
+        there = Point(at.z - last.solved.slope @ (parameters - at.parameters), parameters, theta)
+        made = task.sweep(there.z, parameters, last.dt)
+        if task.windows.equation.system.straight:
+            # Columns of places are read off the state: around one that only nearly follows they are others.
+            made = task.sweep(task.with_best_state(there, made).z, parameters, last.dt)
+        linear = task.likelihood(made.data, parameters)
+        room = float(half_log_determinant(linear, theta))
+        if program.outside and not program.at_once:
+            room -= float(half_log_of(linear, theta, comes_in))
+        return room
 
-    middle = half_log(at.parameters)
+    # In a plane, where a sweep takes a second, the last round's own linear model is near enough.
+    settled = task.domain.program.coarsely and last.settled
+    middle = float(half_log_determinant(last.linear, theta)) if settled else half_log(at.parameters)
     first, second = np.zeros(at.parameters.size), np.zeros(at.parameters.size)
     own = last.information[np.ix_(carries, carries)]
     for p in np.flatnonzero(task.border.is_flat):

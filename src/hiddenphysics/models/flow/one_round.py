@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import (
     Belief,
     Reduced,
@@ -73,7 +74,7 @@ class Solved(NamedTuple):
 
 
 @together
-@jax.jit
+@compiled()
 def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any) -> Solved:
     """Tune the prior for a linear model, and solve for parameters and state.
 
@@ -87,7 +88,9 @@ def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half
     )
     information = tuned.at.information
     towards = information @ tuned.at.estimate - half_log_slope
-    step = jnp.linalg.solve(information + jnp.diag(1.0 / scale**2), towards)
+    certain = information + jnp.diag(1.0 / scale**2)
+    seen = jnp.diagonal(certain) > 0
+    step = jnp.linalg.solve(certain + jnp.diag(jnp.where(seen, 0.0, 1.0)), jnp.where(seen, towards, 0.0))
     spectrum, noise = linear.spectrum(tuned.theta), jnp.exp(tuned.theta[-1])
     mean, slope = posterior(linear.data, spectrum, noise)
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
-from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, one_of, record
+from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, one_of, record, text
 from hiddenphysics.spectral import Features, Grid, groups_of, process_count
 
 PLACE = "what the flow has learned"
@@ -45,6 +45,8 @@ def check_packed(
             "sensors": listing(_kind),
             "sensors_worth": listing(finite),
             "sensors_sizes": listing(finite),
+            "edges": text,
+            "impulses": one_of((True, False)),
         },
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):

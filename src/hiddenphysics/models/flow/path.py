@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.spectral import Driving, Features, Gauge, Grid
@@ -52,8 +53,8 @@ class Stops(NamedTuple):
     visited
         (W, T) whether the path gets there, and looks.
     comes
-        (W, T) which of what comes from outside does so after the stop, counted through the window's own stops; −1 where
-        nothing does.
+        (W, T) which of what comes from outside begins to after the stop, counted through the window's own stops; −1
+        where nothing new does.
     """
 
     fine: Leg
@@ -74,11 +75,14 @@ class Path(NamedTuple):
         (W, U) of the steps, the same for all windows: equal gaps share what a step needs to know.
     most
         (W,) largest growth rate that is let happen.
+    usual
+        (W,) usual time between stops: what comes from outside counts as what comes in that time.
     """
 
     stops: Stops
     lengths: Any
     most: Any
+    usual: Any
 
     @classmethod
     def through(
@@ -90,14 +94,17 @@ class Path(NamedTuple):
         *,
         two_gaps: bool = False,
         comes: np.ndarray | None = None,
+        usual: np.ndarray | None = None,
     ) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
 
         Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
         window are visited. With `two_gaps` one step is enough for a gap where the next one is as long. `comes` (W, T)
-        says what comes from outside after a stop, by default one thing after the other.
+        says what comes from outside after a stop, by default one thing after the other; `usual` (W,) is the gap that
+        this counts in, that of these times by default.
         """
         count = times.shape[1]
+        usual = usual_gaps(times if comes is None else _own(times, comes)) if usual is None else usual
         times = np.pad(times, ((0, 0), (0, rung(count) - count)), mode="edge")
         durations = np.diff(times, axis=1, prepend=times[:, :1])
         starts = np.concatenate([times[:, :1], times[:, :-1]], axis=1)
@@ -121,11 +128,23 @@ class Path(NamedTuple):
         if comes is not None:
             own = np.pad(comes, ((0, 0), (0, times.shape[1] - count)), constant_values=-1)
         stops = Stops(fine, coarse, visited & ~first, visited, own)
-        return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most))
+        return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most), usual)
 
     def window(self, index: int) -> Path:
         """Return the way of one window, without the leading axis."""
         return jax.tree.map(lambda part: part[index], self)
+
+
+def usual_gaps(times: np.ndarray) -> np.ndarray:
+    """(W,) mean time from one of the times (W, T) of a window to the next; 1 where there is one."""
+    gaps = np.diff(times, axis=1)
+    count = np.count_nonzero(gaps > 0, axis=1)
+    return np.where(count > 0, np.sum(gaps, axis=1) / np.maximum(count, 1), 1.0)
+
+
+def _own(times: np.ndarray, comes: np.ndarray) -> np.ndarray:
+    """Return times (W, T), those at which nothing new comes in put to the one before."""
+    return np.maximum.accumulate(np.where(comes >= 0, times, times[:, :1]), axis=1)
 
 
 def _distinct(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -209,10 +228,13 @@ def along(
     visit: Callable[[Any, Along, Any], Any],
     carry: Any,
     extra: Any,
+    *,
+    tangents: bool = True,
 ) -> Any:
     """Fold `visit(carry, fields, extra)` over the stops of one window; only the fields at one stop exist at a time.
 
-    The motion is computed once, its tangents side by side: one for each feature and each parameter.
+    The motion is computed once, its tangents side by side: one for each feature and each parameter; without `tangents`
+    of the parameters alone.
     """
     motion, features = program.on(latent.ends, latent.driving)
     names = program.equation.parameters
@@ -220,9 +242,10 @@ def along(
 
     state_of = program.state_of(motion, features, latent.gauge)
 
-    kick, kick_basis = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
+    kick, kick_basis = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
     coarsely = program.coarsely
-    parts, whole = _in_parts(latent.z.size) if coarsely else (_same, _same)
+    rough = program.coarse_on(latent.ends, latent.driving) if coarsely else motion
+    parts, whole = in_parts(latent.z.size) if coarsely and tangents else (_same, _same)
 
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
@@ -231,10 +254,13 @@ def along(
         lambda at: jax.vmap(lambda dt: weights(at, dt, path.most))(path.lengths), parameters
     )
 
-    def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array) -> jax.Array:
-        return motion.step(modes, dict(zip(names, at, strict=True)), by, t)
+    steady = bool(program.outside) and not program.at_once
 
-    def advance(now: Along, stop: Stops) -> Along:
+    def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array, force: Any = None) -> jax.Array:
+        return motion.step(modes, dict(zip(names, at, strict=True)), by, t, force)
+
+    def advance(now: Along, stop: Stops, came: jax.Array) -> Along:
+        force = kick(came) / path.usual if steady else None
         dt, by_here = path.lengths[stop.fine.which], jax.tree.map(lambda part: part[stop.fine.which], by)
         in_by_here = jax.tree.map(lambda part: part[:, stop.fine.which], in_by)
         coarse_dt = path.lengths[stop.coarse.which]
@@ -244,34 +270,47 @@ def along(
             t = stop.fine.starts + index * dt
 
             def column(tangent: jax.Array, unit: jax.Array, in_by: Any) -> jax.Array:
-                taken = partial(step, t=t)
+                taken = partial(step, t=t, force=force)
                 return jax.jvp(taken, (now.modes, parameters, by_here), (tangent, unit, in_by))[1]
 
             in_parameters = jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here)
             if coarsely:
                 modes = step(now.modes, parameters, by_here, t)
                 return now._replace(modes=modes, in_parameters=in_parameters)
-            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t), now.modes)
-            return now._replace(
-                modes=modes, in_state=jax.vmap(push)(now.in_state), in_parameters=in_parameters
-            )
+            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t, force), now.modes)
+            in_state = jax.vmap(push)(now.in_state)
+            if steady:
+                _, forced = jax.linearize(lambda force: step(now.modes, parameters, by_here, t, force), force)
+                new = jax.vmap(forced)(kick_basis) / path.usual
+                into = program.features + jnp.maximum(came, 0) * program.kicks
+                old = jax.lax.dynamic_slice_in_dim(in_state, into, program.kicks)
+                new = jnp.where(came < 0, old, old + new)
+                in_state = jax.lax.dynamic_update_slice_in_dim(in_state, new, into, axis=0)
+            return now._replace(modes=modes, in_state=in_state, in_parameters=in_parameters)
 
         def coarse(index: jax.Array, now: Along) -> Along:
             t = stop.coarse.starts + index * coarse_dt
-            if not coarsely:
-                return now._replace(coarse=step(now.coarse, parameters, by_coarse, t))
-            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_coarse, t), now.coarse)
+            if not (coarsely and tangents):
+                return now._replace(coarse=step(now.coarse, parameters, by_coarse, t, force))
+            modes = step(now.coarse, parameters, by_coarse, t)
+            push = jax.linearize(
+                lambda modes: rough.step(modes, dict(zip(names, parameters, strict=True)), by_coarse, t),
+                now.coarse,
+            )[1]
             return now._replace(coarse=modes, in_state=jax.lax.map(jax.vmap(push), now.in_state))
 
         now = jax.lax.fori_loop(0, stop.fine.steps, fine, now)
         return jax.lax.fori_loop(0, stop.coarse.steps, coarse, now)
 
-    def to_stop(state: tuple[Along, Any], each: Any) -> tuple[tuple[Along, Any], None]:
-        now, carry = state
+    def to_stop(state: tuple[Along, Any, jax.Array], each: Any) -> tuple[tuple[Along, Any, jax.Array], None]:
+        now, carry, came = state
         stop, extra = each
-        now = advance(now, stop)
+        now = advance(now, stop, came)
         carry = visit(carry, now._replace(in_state=whole(now.in_state)), extra)
-        if program.outside:
+        if program.outside and not tangents:
+            push = kick(stop.comes)
+            now = now._replace(modes=now.modes + push, coarse=now.coarse + push)
+        elif program.outside and program.at_once:
             into = program.features + jnp.maximum(stop.comes, 0) * program.kicks
             columns = whole(now.in_state)
             old = jax.lax.dynamic_slice_in_dim(columns, into, program.kicks)
@@ -279,18 +318,19 @@ def along(
             columns = jax.lax.dynamic_update_slice_in_dim(columns, new, into, axis=0)
             push = kick(stop.comes)
             now = Along(now.modes + push, now.coarse + push, parts(columns), now.in_parameters)
-        return (now, carry), None
+        return (now, carry, jnp.where(stop.comes < 0, came, stop.comes)), None
 
     first = latent.z[: program.features]
     modes = state_of(first, parameters)
-    tangents = jax.vmap(lambda z: state_of(z, parameters))(jnp.eye(program.features))
-    if program.outside:
+    columns = jnp.zeros((0, *modes.shape), modes.dtype)
+    if tangents:
+        columns = jax.vmap(lambda z: state_of(z, parameters))(jnp.eye(program.features))
         later = latent.z.size - program.features
-        tangents = jnp.concatenate([tangents, jnp.zeros((later, *modes.shape), modes.dtype)])
+        columns = jnp.concatenate([columns, jnp.zeros((later, *modes.shape), modes.dtype)])
     in_parameters = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     if program.tied:
         in_parameters = _with_slopes(lambda at: state_of(first, at), parameters)[1]
-    begin = (Along(modes, modes, parts(tangents), in_parameters), carry)
+    begin = (Along(modes, modes, parts(columns), in_parameters), carry, jnp.asarray(-1))
     return jax.lax.scan(to_stop, begin, (path.stops, extra))[0][1]
 
 
@@ -298,7 +338,7 @@ def _same(columns: jax.Array) -> jax.Array:
     return columns
 
 
-def _in_parts(count: int) -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
+def in_parts(count: int) -> tuple[Callable[[jax.Array], jax.Array], Callable[[jax.Array], jax.Array]]:
     """Return what makes columns (K, …) parts (K / TOGETHER, TOGETHER, …), the last one filled up, and the way back."""
     size = -(-count // -(-count // TOGETHER))
 
@@ -312,7 +352,7 @@ def _in_parts(count: int) -> tuple[Callable[[jax.Array], jax.Array], Callable[[j
     return parts, whole
 
 
-def _kicks(
+def kicks_of(
     program: Program, grid: Grid, latent: Latent, allow: Callable[[Any], Any]
 ) -> tuple[Callable[[Any], Any], Any]:
     """Return what comes from outside as modes, a function of its number, and the modes of its features; 0 below 0.
@@ -341,29 +381,36 @@ def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[A
     return value, jax.vmap(push)(jnp.eye(at.size))
 
 
-@partial(jax.jit, static_argnums=0)
+@together
+@compiled(once=True, static_argnums=0)
 def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> jax.Array:
     """Modes (T, F, *modes) of the state at all stops of one window; latent and path without the leading axis."""
     motion, features = program.on(latent.ends, latent.driving)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
-    kick, _ = _kicks(program, motion.grid, latent, lambda modes: allow(modes, parameters))
+    kick, _ = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
 
-    def visit(modes: jax.Array, each: tuple[Any, Leg]) -> tuple[jax.Array, jax.Array]:
+    steady = bool(program.outside) and not program.at_once
+
+    def visit(state: tuple[jax.Array, jax.Array], each: tuple[Any, Leg]) -> tuple[Any, jax.Array]:
+        modes, came = state
         index, leg = each
         dt = path.lengths[leg.which]
         by = motion.weights(numbers, dt, most=path.most)
+        force = kick(came) / path.usual if steady else None
         modes = jax.lax.fori_loop(
-            0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * dt), modes
+            0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * dt, force), modes
         )
-        return modes + jnp.where(index >= 0, kick(jnp.maximum(index, 0)), 0.0), modes
+        after = modes if steady else modes + kick(index)
+        return (after, jnp.where(index < 0, came, index)), modes
 
     modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)
     legs = path.stops.fine
-    return jax.lax.scan(visit, modes, (path.stops.comes, legs))[1]
+    return jax.lax.scan(visit, (modes, jnp.asarray(-1)), (path.stops.comes, legs))[1]
 
 
-@partial(jax.jit, static_argnums=0)
+@together
+@compiled(once=True, static_argnums=0)
 def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Path) -> Along:
     """Fields at the last stop of one window, with their tangents; latent and path without the leading axis."""
     motion, _ = program.on(latent.ends)
@@ -375,7 +422,8 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
 
 
-@partial(jax.jit, static_argnums=0)
+@together
+@compiled(once=True, static_argnums=0)
 def idle_fields(
     program: Program, fields: Along, latent: Latent, parameters: jax.Array, t: jax.Array
 ) -> Along:
@@ -396,7 +444,8 @@ def idle_fields(
     )
 
 
-@partial(jax.jit, static_argnums=0)
+@together
+@compiled(once=True, static_argnums=0)
 def rates_in_parameters(
     program: Program, latent: Latent, parameters: jax.Array, modes: jax.Array, times: jax.Array
 ) -> jax.Array:
@@ -411,7 +460,7 @@ def rates_in_parameters(
 
 
 @together
-@partial(jax.jit, static_argnums=0)
+@compiled(once=True, static_argnums=0)
 def fastest_growth(program: Program, ends: jax.Array, parameters: jax.Array) -> jax.Array:
     """Largest growth rate of any wave on the grid, of equations whose linear part does not mix fields."""
     motion, _ = program.on(ends)

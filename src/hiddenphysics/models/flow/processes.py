@@ -69,6 +69,8 @@ def levels_of(prior: Prior, windows: Windows) -> np.ndarray:
     """
     means = dict(zip(windows.measured, windows.means, strict=True))
     level = np.zeros(len(prior.blocks) + prior.means)
+    if windows.walls is not None and not windows.walls.has_level:
+        return level
     further = len(prior.blocks)
     for block, group in enumerate(groups_of(windows.equation)):
         tied = group.free < len(group.rows)

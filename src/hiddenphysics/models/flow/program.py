@@ -17,6 +17,7 @@ from hiddenphysics.spectral import (
     Group,
     Motion,
     groups_of,
+    padded_shape,
     process_count,
 )
 
@@ -33,12 +34,15 @@ class Program:
         Points of the grid along each side, and waves of the latent.
     outside
         Waves of what comes from outside at every stop; none where nothing does.
+    impulses
+        Whether that comes all at once on a line, too: in results of before November 2026.
     """
 
     equation: Equation
     shape: tuple[int, ...]
     waves: tuple[int, ...]
     outside: tuple[int, ...] = ()
+    impulses: bool = False
 
     @classmethod
     def of(cls, equation: Equation, features: Features, outside: tuple[int, ...] = ()) -> Program:
@@ -85,6 +89,28 @@ class Program:
         return len(self.shape) > 1
 
     @property
+    def at_once(self) -> bool:
+        """Whether what comes from outside does so all at once after a stop; otherwise all the way to the next one.
+
+        What a weather does to the outermost sensor between two stops is not what it does at these. Where all of it came
+        after a stop, more of it lay between stops than the values at them say, and the diffusivity of a twin of glacier
+        ice without any other error was too small, four times in four, by two to four deviations. In a plane nobody has
+        looked.
+        """
+        return self.impulses or self.coarsely
+
+    @property
+    def products(self) -> tuple[int, ...]:
+        """Points along each side on which derivatives that go the coarse way make products.
+
+        As many as the waves of the latent need so that none of theirs aliases: the motion's own, shorter ones are next
+        to nothing. On the wake, 20 waves on a grid of 54 points, that is 64 points in place of 84, and derivatives
+        take 0.4 of the time (18 November 2026).
+        """
+        least = padded_shape(tuple(2 * w + 2 for w in self.waves), self.equation.system.padding)
+        return tuple(max(n, 2 * -(-own // 2)) for n, own in zip(least, self.shape, strict=True))
+
+    @property
     def tied(self) -> bool:
         """Whether statements without a time derivative tie the fields of the state together."""
         return bool(self.equation.system.constraints.ties)
@@ -114,6 +140,10 @@ class Program:
         """Return the motion and the features on a box with ends (D, 2) and with known inputs; both may be traced."""
         motion = Motion.over(self.equation, self.shape, ends, driving)
         return motion, Features(motion.grid, self.waves)
+
+    def coarse_on(self, ends: Any, driving: Driving | None = None) -> Motion:
+        """Return the motion whose derivatives in the state are taken where these go the coarse way."""
+        return Motion.over(self.equation, self.shape, ends, driving, self.products)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate
 from hiddenphysics.learning import Heterogeneity, Progress, heterogeneity
 from hiddenphysics.models.flow.gauss_newton import FlowTask
@@ -91,7 +92,7 @@ def _only(path: Path, chosen: np.ndarray) -> Path:
 
 
 @together
-@jax.jit
+@compiled()
 def _alone(linear: RestrictedLikelihood, theta: jax.Array) -> tuple[jax.Array, jax.Array]:
     """Return the generalised least squares step (P,) of a linear model, and its information (P, P)."""
     spectrum = linear.spectrum(theta)

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import minimize_scalar
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
 from hiddenphysics.learning import Progress, silent, tune
 from hiddenphysics.models.flow.domain import QUIETEST, choose
@@ -25,14 +26,15 @@ from hiddenphysics.together import together
 KERNELS: dict[int, tuple[Kernel, ...]] = {
     1: (SquaredExponential(), Sech()),
     2: (SquaredExponential(),),
+    3: (SquaredExponential(),),
 }
 """Priors to choose from by evidence: analytic everywhere, or in a strip. The latter's spectrum needs more waves than a
 plane can have."""
 
-COARSE_REACH = {1: 6.0, 2: 4.5}
-"""ωℓ of the shortest length that is enough to compare lengths, on a line and in a plane."""
+COARSE_REACH = {1: 6.0, 2: 4.5, 3: 3.5}
+"""ωℓ of the shortest length that is enough to compare lengths, on a line, in a plane and in a volume."""
 
-FINE_REACH, NEAR = {1: 8.0, 2: 6.0}, {1: 2.0, 2: 1.5}
+FINE_REACH, NEAR = {1: 8.0, 2: 6.0, 3: 4.5}, {1: 2.0, 2: 1.5, 3: 1.25}
 """The same for the lengths near the best one, down to half of it; in a plane, where waves count twice, nearer, and with
 e^{−6²/2} ≈ 1e-8 of the variance left out: the rounds have as many as the noise asks for."""
 
@@ -43,7 +45,7 @@ SPACINGS, SHORTEST, LONGEST = 1.5, 0.1, 0.5
 """The ladder goes from so many mean distances between neighbours, but at most a tenth of the extent, to half of it.
 From twice as many on, a clean front loses its shortest lengths, and 2.4 deviations (`benchmarks.constants`)."""
 
-PER_OCTAVE = {1: 2, 2: 1}
+PER_OCTAVE = {1: 2, 2: 1, 3: 1}
 """Rungs of the ladder per factor of two; half as many move an answer by 0.05 deviations (`benchmarks.constants`)."""
 
 FIRST_NOISES = (1e-8, 1e-5, 1e-2)
@@ -257,7 +259,7 @@ def _likelihood(
 
 
 @together
-@jax.jit
+@compiled(once=True)
 def _losses(likelihood: RestrictedLikelihood, thetas: Float[jax.Array, "rungs H"]) -> jax.Array:
     """Negative log evidence at several vectors."""
 

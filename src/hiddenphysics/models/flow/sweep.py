@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import Reduced, fold, from_squares, unfold
+from hiddenphysics.models.flow.adjoint import pulled_rows, pulls
 from hiddenphysics.models.flow.compressed import Seen
 from hiddenphysics.models.flow.path import Along, Latent, Path, along
 from hiddenphysics.models.flow.program import Program
@@ -31,7 +33,8 @@ class Sweep(NamedTuple):
         Largest root mean square, at any stop and in units of the fields' sizes, of what stands in the shortest waves
         of the grid: what the next shorter ones would hold is smaller than that.
     growth
-        (W, T) how much the fastest growing derivative in the state has grown at every stop.
+        (W, T) how much the fastest growing derivative in the state has grown at every stop; 1 where rows were pulled
+        back, of which there are few stops.
     """
 
     data: Reduced
@@ -55,7 +58,7 @@ def folds(seen: Seen, features: int) -> bool:
 
 
 @together
-@partial(jax.jit, static_argnums=0, static_argnames="squares")
+@compiled(static_argnums=0, static_argnames="squares")
 def sweep(
     program: Program,
     seen: Seen,
@@ -81,12 +84,13 @@ def sweep(
     if sensors is not None:
         wavenumbers = program.on(latent.ends[0])[0].grid.wavenumbers
         seen = seen._replace(waves=sensors.moved(seen.waves, wavenumbers, errors))
-    folded = folds(seen, features)
+    folded, backwards = folds(seen, features), pulls(program, seen, features)
     short = _short_waves(program)
 
     def one(each: tuple[Latent, Path, Any, Any]) -> tuple[Any, ...]:
         latent, path, which, values = each
         stops, rows = path.stops.visited.size, values.shape[1] * values.shape[2]
+        pulled = pulled_rows(program, seen, latent, parameters, path, which) if backwards else None
 
         def keep(kept: jax.Array, new: jax.Array, index: jax.Array) -> jax.Array:
             if not folded:
@@ -94,17 +98,19 @@ def sweep(
             return kept + new.T @ new if squares else fold(kept, new)
 
         def visit(carry: Any, fields: Along, extra: Any) -> Any:
-            index, visited, compared, which, values = extra
+            index, visited, compared, which, values, pulled = extra
 
             def look(carry: Any) -> Any:
                 kept, misfit, error, tail, growth, first = carry
                 value = seen.rows(fields.modes, which)
-                A = seen.rows(fields.in_state, which).T
+                A = pulled if backwards else seen.rows(fields.in_state, which).T
                 B = seen.rows(fields.in_parameters, which).T
                 told = value
                 if sensors is not None:
                     slopes = [seen.rows(1j * k * fields.modes, which) for k in wavenumbers]
-                    told, factor, own = sensors.read(which, value, slopes, seen.scale, errors)
+                    told, factor, own = sensors.read(
+                        which, value, slopes, seen.scale, errors, seen.weights[which]
+                    )
                     A, B = factor[:, None] * A, jnp.concatenate([factor[:, None] * B, own], axis=1)
                 left = values.reshape(-1) - told
                 new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
@@ -114,10 +120,11 @@ def sweep(
                     jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim)
                 )
                 size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
-                own = fields.in_state[: program.features]
-                norms = jnp.linalg.norm(own.reshape(program.features, -1), axis=1)
-                first = jnp.where(index == 0, norms, first)
-                growth = growth.at[index].set(jnp.max(norms / first))
+                if not backwards:
+                    own = fields.in_state[: program.features]
+                    norms = jnp.linalg.norm(own.reshape(program.features, -1), axis=1)
+                    first = jnp.where(index == 0, norms, first)
+                    growth = growth.at[index].set(jnp.max(norms / first))
                 return (
                     kept,
                     misfit + left @ left,
@@ -135,11 +142,13 @@ def sweep(
             jnp.zeros(()),
             jnp.zeros(()),
             jnp.zeros(()),
-            jnp.zeros(stops),
+            jnp.ones(stops) if backwards else jnp.zeros(stops),
             jnp.ones(program.features),
         )
-        extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values)
-        kept, *others, _ = along(program, latent, parameters, path, visit, begin, extra)
+        extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values, pulled)
+        kept, *others, _ = along(
+            program, latent, parameters, path, visit, begin, extra, tangents=not backwards
+        )
         if folded and squares:
             kept = from_squares(kept)
         return kept.reshape(-1, columns), *others

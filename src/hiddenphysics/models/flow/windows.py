@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hiddenphysics.equation import Equation
+from hiddenphysics.models.edges import NOTHING_SAID, Edges
 from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.flow.walls import Walls
 from hiddenphysics.models.sensors import Sensors
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 
@@ -93,6 +95,8 @@ class Windows:
         The known inputs of the equation; None where it has none.
     sensors
         What is wrong with the sensors; None where nothing is.
+    edges
+        What was said of the ends of a line.
     """
 
     equation: Equation
@@ -106,6 +110,12 @@ class Windows:
     owners: tuple[int, ...]
     inputs: Inputs | None = None
     sensors: Sensors | None = None
+    edges: Edges = NOTHING_SAID
+
+    @property
+    def walls(self) -> Walls | None:
+        """Walls at the ends of a line; None without any."""
+        return Walls.of(self.edges.walls)
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -173,7 +183,10 @@ class Windows:
 
     @property
     def box_region(self) -> Region:
-        """Where the data are, or along a side that repeats all of it."""
+        """Where the data are, or along a side that repeats all of it; around walls their mirror images, too."""
+        if self.walls is not None:
+            ends = self.walls.around(float(self.region.low[0]), float(self.region.high[0]))
+            return Region(np.array(ends[:1]), np.array(ends[1:]))
         high = [
             low + period if period is not None else end
             for low, end, period in zip(self.region.low, self.region.high, self.periods, strict=True)
@@ -232,9 +245,10 @@ def whole(
     experiments: Experiments,
     periods: Sequence[float | None] | None = None,
     sensors: Sensors | None = None,
+    edges: Edges = NOTHING_SAID,
 ) -> Windows:
     """Gather experiments, each in one window."""
-    made = gathered(equation, list(experiments), periods, sensors)
+    made = gathered(equation, list(experiments), periods, sensors, edges)
     return replace(made, experiments=experiments.names, owners=tuple(range(len(experiments))))
 
 
@@ -243,8 +257,15 @@ def gathered(
     windows: Sequence[Snapshots],
     periods: Sequence[float | None] | None = None,
     sensors: Sensors | None = None,
+    edges: Edges = NOTHING_SAID,
 ) -> Windows:
-    """Gather windows of one experiment; one pass over the data tells sizes, means and the region."""
+    """Gather windows of one experiment; one pass over the data tells sizes, means and the region.
+
+    Between two walls fields repeat, whatever `periods` says.
+    """
+    walls = Walls.of(edges.walls)
+    if walls is not None:
+        periods = (walls.period,)
     state = equation.system.state
     names = [f for f in state if f in windows[0].fields]
     pieces = _Totals(names)
@@ -270,6 +291,7 @@ def gathered(
         ("",),
         (0,) * len(windows),
         sensors=sensors or None,
+        edges=edges,
     )
 
 

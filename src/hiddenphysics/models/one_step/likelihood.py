@@ -14,6 +14,7 @@ from jax.scipy.linalg import solve_triangular
 from jax.typing import ArrayLike
 from jaxtyping import Float
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.equation import evaluate_by_name
 from hiddenphysics.gaussian import (
     Observed,
@@ -101,7 +102,7 @@ def inverse_and_weights(
     return 2.0 * np.asarray(slopes) + np.outer(weights, weights), weights
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns"))
+@compiled(static_argnames=("step", "unknowns"))
 def _value_and_slopes(
     step: OneStep, unknowns: Unknowns, vector: Array, data: Data
 ) -> tuple[Array, Array, Array]:
@@ -110,7 +111,7 @@ def _value_and_slopes(
     return value, *density_slopes(*saved)
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns"))
+@compiled(static_argnames=("step", "unknowns"))
 def _pull_back(
     step: OneStep, unknowns: Unknowns, vector: Array, data: Data, weights: Array, alpha: Array
 ) -> Array:
@@ -125,7 +126,7 @@ def _weighted(
     return jnp.vdot(weights, K) + alpha @ residual
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns"))
+@compiled(static_argnames=("step", "unknowns"))
 def value(step: OneStep, unknowns: Unknowns, vector: Array, data: Data) -> Array:
     """Return the negative log likelihood alone, without the inverse that a gradient needs."""
     return negative_log_likelihood(step, unknowns, vector, data)
@@ -174,7 +175,7 @@ def _four_point(function: Callable[[np.ndarray], np.ndarray], at: np.ndarray, st
     return (8.0 * near - far) / 12.0
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns"))
+@compiled(static_argnames=("step", "unknowns"))
 def _first_order(
     step: OneStep, unknowns: Unknowns, vector: Array, data: Data
 ) -> tuple[Array, Array, Array, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -12,10 +11,10 @@ import sympy
 from jax import Array
 from jaxtyping import Float
 
+from hiddenphysics.compiled_code import compiled
 from hiddenphysics.equation import derivative_symbol, field_name
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import (
-    RUNS_ONCE,
     condition,
     covariance,
     joint_covariance,
@@ -81,7 +80,7 @@ def _checked(spread: np.ndarray, prior: np.ndarray | float) -> np.ndarray:
     return np.maximum(spread, 0.0)
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns", "quantity", "diagonal"), compiler_options=RUNS_ONCE)
+@compiled(once=True, static_argnames=("step", "unknowns", "quantity", "diagonal"))
 def _posterior(
     step: OneStep,
     unknowns: Unknowns,
@@ -102,7 +101,7 @@ def _posterior(
     return mean + offset, spread, prior
 
 
-@partial(jax.jit, static_argnames=("step", "unknowns", "quantities"), compiler_options=RUNS_ONCE)
+@compiled(once=True, static_argnames=("step", "unknowns", "quantities"))
 def _means(
     step: OneStep,
     unknowns: Unknowns,

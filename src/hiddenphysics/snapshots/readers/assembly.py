@@ -121,7 +121,8 @@ def _timed(columns: dict[str, NDArray[Any]], missing: Missing) -> dict[str, NDAr
     if missing != "drop":
         raise DataError(
             f"t is NaN or infinite in {int((~known).sum())} rows, first in row {int((~known).argmax())}"
-            " (counted from 0); the policy is missing='refuse'. Write missing='drop' to leave out those rows."
+            " (counted from 0); the policy is missing='refuse'. Type --missing drop (missing='drop') to leave out"
+            " those rows."
         )
     if not known.any():
         raise DataError("t is NaN or infinite in every row, so missing='drop' leaves none. Give the times.")

@@ -51,6 +51,7 @@ READERS: Registry[Reader] = Registry("kind of file", DataError)
 READERS.add(".csv", read_table)
 READERS.add(".tsv", read_table)
 READERS.add(".txt", read_table)
+READERS.add(".dat", read_table)
 READERS.add(".npz", read_npz)
 READERS.add(".npy", read_npy_folder)
 READERS.add(".mat", read_mat)
@@ -75,7 +76,7 @@ def read(
     Parameters
     ----------
     source
-        A path, by its ending: ``.csv .tsv .txt .xlsx .parquet`` (tables), ``.npz``, ``.mat``, ``.nc .netcdf``,
+        A path, by its ending: ``.csv .tsv .txt .dat .xlsx .parquet`` (tables), ``.npz``, ``.mat``, ``.nc .netcdf``,
         ``.h5 .hdf5``, ``.zarr``, or a folder of ``.npy`` files. Or a pandas DataFrame, an xarray Dataset or DataArray,
         a mapping of arrays, a list of any of these, or Snapshot objects.
     columns

@@ -24,7 +24,7 @@ from hiddenphysics.snapshots.validation import Missing
 if TYPE_CHECKING:
     import pandas as pd
 
-TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".parquet")
+TABLES = (".csv", ".tsv", ".txt", ".dat", ".xlsx", ".parquet")
 """Endings of files that are tables: a column of them may tell the experiment."""
 
 

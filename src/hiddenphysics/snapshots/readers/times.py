@@ -31,7 +31,7 @@ SECONDS = {
 }
 """Units of time in seconds; a year has 365.25 days."""
 CHOSEN = ("ns", "us", "ms", "s", "min", "h", "d")
-"""Units that are chosen where nobody chose: the largest of which the data span two."""
+"""Units that are chosen where nobody chose: the largest of which the data span two, or of a second one."""
 WORDS = {
     "ns": "nanosecond nanoseconds nsec",
     "us": "microsecond microseconds usec µs μs",
@@ -138,12 +138,12 @@ def _elapsed(seconds: NDArray[np.float64], chosen: str | None, start: str) -> Ti
 
 
 def unit_for(span: float) -> str:
-    """Return the largest unit of which so many seconds hold two.
+    """Return the largest unit of which so many seconds hold two; of a second and less one.
 
-    >>> unit_for(360.0), unit_for(0.1), unit_for(40 * 86400.0), unit_for(0.0)
-    ('min', 'ms', 'd', 's')
+    >>> unit_for(360.0), unit_for(0.1), unit_for(40 * 86400.0), unit_for(0.0), unit_for(1.0)
+    ('min', 'ms', 'd', 's', 's')
     """
-    fitting = [unit for unit in CHOSEN if span >= 2 * SECONDS[unit]]
+    fitting = [unit for unit in CHOSEN if span >= (2 if SECONDS[unit] > 1 else 1) * SECONDS[unit]]
     return fitting[-1] if fitting else "s"
 
 
