@@ -11,7 +11,8 @@ ROOT = Path(__file__).parents[1] / "src" / "hiddenphysics"
 
 # A room may import itself and the rooms before it. Rooms on one line may not import each other.
 ORDER = [
-    {"errors", "compiled_code"},
+    {"errors", "kept_programs"},
+    {"compiled_code"},
     {"registry", "together", "workers", "writer"},
     {"loader"},
     {"operators"},

@@ -47,7 +47,7 @@ class _Search(NamedTuple):
 
 
 @together
-@compiled(static_argnames=("most", "enough"))
+@compiled(light=True, static_argnames=("most", "enough"))
 def tune(
     objective: RestrictedLikelihood, start: Any, bounds: Any, most: int = MOST_STEPS, enough: float = GAIN
 ) -> Tuned:

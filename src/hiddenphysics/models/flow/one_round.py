@@ -74,7 +74,7 @@ class Solved(NamedTuple):
 
 
 @together
-@compiled()
+@compiled(light=True)
 def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half_log_slope: Any) -> Solved:
     """Tune the prior for a linear model, and solve for parameters and state.
 
