@@ -16,8 +16,8 @@ import numpy as np
 from hiddenphysics.models.flow.one_round import Point, Round
 
 DEPTH = 4
-"""Rounds that are combined, at most. With them twelve recordings of a scratch assay settle in 10 rounds where they took
-16, and after three corrections by log|K| in 22 where they took 45 (18 November 2026)."""
+"""Rounds that are combined, at most: not compared with others. With four, twelve recordings of a scratch assay settled
+in 10 rounds where they took 16 (18 November 2026)."""
 
 CREEPS = 0.3
 """Rounds creep whose steps do not become shorter than this part of the one before: else they are left alone."""
