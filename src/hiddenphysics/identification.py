@@ -111,7 +111,8 @@ def identify(
         driven, and shorter ones where nothing else explains them (``"flow"``). Of one end of a line:
         ``{"x=0": "measured"}``, where the field is what the outermost sensor tells, ``"fixed"`` (u = 0) or
         ``"reflecting"`` (u_x = 0), where it goes on as its mirror image and the equation must allow that, ``"driven"``
-        or ``"still"``.
+        or ``"still"``. ``{"x=0": "surface.csv"}``, a table of t and u, or ``{"x=0": (times, values)}``: the field there
+        is known, and no sensor need stand there.
     noise
         ``"gaussian"``: of one size for every field. ``"robust"``: a few values may lie far off; they are found by what
         the fit leaves over, the points left out, and the fit is made again until they stay the same. ``"auto"``: robust

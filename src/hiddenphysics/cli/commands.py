@@ -151,7 +151,8 @@ def identify(
         typer.Option(
             metavar="driven|still|x=0:KIND",
             help="Open edges: something unknown comes in at every snapshot, or nothing does; by default the data tell. "
-            "One end of a line: x=0:measured, fixed (u = 0), reflecting (u_x = 0), driven, still; repeatable.",
+            "One end of a line: x=0:measured, fixed (u = 0), reflecting (u_x = 0), driven, still, or x=0:FILE with "
+            "a table of t and u there; repeatable.",
         ),
     ] = None,
     missing: Annotated[

@@ -5,7 +5,6 @@ An equation says how a field evolves; a definition, `u = psi_y`, says how an obs
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -72,7 +71,7 @@ def analyse(
     if functions:
         _check_functions(functions, words, constants)
         functions = tuple(one.within(*ranges.pop(one.name, EVERYTHING)) for one in functions)
-        ranges |= {one.coefficients[0]: (0.0, math.inf) for one in functions if one.sign}
+        ranges |= {one.coefficients[0]: (0.0, one.width) for one in functions if one.sign}
         equations = [expanded(line, functions) for line in equations]
         whole = (whole - set(unknown)) | {name for one in functions for name in one.coefficients}
         words = survey(equations, given, coordinates, whole)

@@ -46,7 +46,8 @@ class UnknownFunction:
     """Σ_j c_j φ_j(s) with s from 0 to 1 over somewhat more than the data's range: φ = 1, for fields s, then cos(π j s).
 
     One that has a bound is b ± c_0 exp(Σ_j c_j cos(π j s)) with c_0 > 0: it never gets there, and its logarithm has the
-    prior.
+    prior. One between two bounds, b and b + w, is b + c_0 / (p + (1 − p) exp(−Σ_j c_j cos(π j s))) with p = c_0 / w: a
+    logistic curve, whose logit has the prior, and b + c_0 where it is a constant.
 
     Attributes
     ----------
@@ -59,6 +60,8 @@ class UnknownFunction:
         others carry a prior.
     bound, sign
         What it lies above, with sign 1, or below, with −1; 0 where nothing was said.
+    width
+        How far from that the other bound is; infinite where there is one.
     """
 
     name: str
@@ -69,25 +72,24 @@ class UnknownFunction:
     flat: int
     bound: float = 0.0
     sign: int = 0
+    width: float = math.inf
 
     def within(self, low: float, high: float) -> UnknownFunction:
-        """Return the function with a bound, below or above; without one where both are infinite."""
-        if math.isfinite(low) and math.isfinite(high):
-            raise PlacedError(
-                None,
-                f"{self.call} is to lie between {low:g} and {high:g}; an unknown function has one bound, "
-                f"{self.name} > {low:g} or {self.name} < {high:g}",
-            )
+        """Return the function with a bound, below or above, or with both; without one where both are infinite."""
         if not (math.isfinite(low) or math.isfinite(high)):
             return self
         names = (self.coefficients[0], *self.coefficients[self.flat :])
         bound, sign = (float(low), 1) if math.isfinite(low) else (float(high), -1)
-        return replace(self, coefficients=names, flat=1, bound=bound, sign=sign)
+        return replace(
+            self, coefficients=names, flat=1, bound=bound, sign=sign, width=float(high) - float(low)
+        )
 
     @property
     def limits(self) -> tuple[float, float]:
         """Between which values it lies."""
-        return (self.bound if self.sign > 0 else -math.inf, self.bound if self.sign < 0 else math.inf)
+        if self.sign < 0:
+            return -math.inf, self.bound
+        return (self.bound, self.bound + self.width) if self.sign else (-math.inf, math.inf)
 
     @property
     def waves(self) -> tuple[float, ...]:
@@ -121,7 +123,13 @@ class UnknownFunction:
         whole = Sum(tuple(terms), at)
         if not self.sign:
             return whole
-        grown = Product((("*", constant), ("*", Call("exp", (whole,), at))), at)
+        if math.isfinite(self.width):
+            part = Product((("*", constant), ("/", _number(self.width, at))), at)
+            rest = Sum((("+", Number("1", at)), ("-", part)), at)
+            shrunk = Product((("*", rest), ("*", Call("exp", (Negative(whole, at),), at))), at)
+            grown = Product((("*", constant), ("/", Sum((("+", part), ("+", shrunk)), at))), at)
+        else:
+            grown = Product((("*", constant), ("*", Call("exp", (whole,), at))), at)
         return Sum((("+", _number(self.bound, at)), ("+" if self.sign > 0 else "-", grown)), at)
 
 

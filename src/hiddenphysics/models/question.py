@@ -87,7 +87,7 @@ class Question:
                 "is sought, as in u_t - b*u_xx = 0."
             )
         edges = Edges.of(boundary, equation, experiments)
-        return cls(equation, experiments, kernels, inputs, sensors or None, edges)
+        return cls(equation, edges.beside(experiments), kernels, inputs, sensors or None, edges)
 
     def known(self, name: str) -> tuple[Snapshots, ...]:
         """Return the data of an input, for every experiment."""

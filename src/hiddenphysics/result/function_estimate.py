@@ -59,22 +59,29 @@ class FunctionEstimate:
         """
         one, basis = self.function, basis_of(self.function, np.atleast_1d(np.asarray(values, float)))
         if one.sign:
-            away = one.sign * np.exp(basis[:, 1:] @ self.mean[1:])
+            grown, part = np.exp(basis[:, 1:] @ self.mean[1:]), self.mean[0] / one.width
+            # Of the way from one bound to the other, `left` of 1 is left; all of it where there is one bound.
+            left = 1 / (1 + part * (grown - 1))
+            away = one.sign * grown * left
             mean = one.bound + self.mean[0] * away
-            basis = away[:, None] * np.column_stack([basis[:, 0], self.mean[0] * basis[:, 1:]])
+            in_cosines = self.mean[0] * (1 - part) * basis[:, 1:]
+            basis = (away * left)[:, None] * np.column_stack([basis[:, 0], in_cosines])
         else:
             mean = basis @ self.mean
         variances = np.einsum("ni,ij,nj->n", basis, self.covariance, basis)
         return mean, np.sqrt(np.maximum(variances, 0.0))
 
     def interval(self, values: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-        """Return the ends (N,) of the 95 % band at values (N,) of the argument; it stays on its side of a bound."""
+        """Return the ends (N,) of the 95 % band at values (N,) of the argument; it stays within the bounds."""
         mean, std = self.mean_and_std(values)
         if not self.function.sign:
             return mean - TWO_SIDED * std, mean + TWO_SIDED * std
-        away = mean - self.function.bound
-        factor = np.exp(TWO_SIDED * std / np.maximum(np.abs(away), np.finfo(float).tiny))
-        ends = self.function.bound + away / factor, self.function.bound + away * factor
+        one, tiny = self.function, np.finfo(float).tiny
+        away = np.abs(mean - one.bound)
+        # The logarithm, or between two bounds the logit, has a symmetric band.
+        part = away / one.width
+        factor = np.exp(TWO_SIDED * std / np.maximum(away * (1 - part), tiny))
+        ends = [one.bound + one.sign * away * f / (1 + part * (f - 1)) for f in (1 / factor, factor)]
         return np.minimum(*ends), np.maximum(*ends)
 
     def __str__(self) -> str:

@@ -130,3 +130,61 @@ def test_a_measured_end_is_followed():
     assert "measured" in str(fit)
     missed = [fit.predict("u", x, t=s.t)[0] - s["u"] for s in data]
     assert np.std([one[0] for one in missed]) < 0.4 * np.std([one[1:] for one in missed])
+
+
+def test_a_known_time_series_stands_for_a_sensor_at_its_end(tmp_path):
+    """No sensor stands at x = 0.05: the file tells what is there, at times of its own."""
+    rng = np.random.default_rng(3)
+    wave = np.sqrt(2 * np.pi / 0.6 / (2 * TRUTH))
+
+    def field(x, t):
+        return np.exp(-wave * x) * np.cos(2 * np.pi * t / 0.6 - wave * x)
+
+    x, every = np.linspace(0.15, 0.75, 5), np.linspace(-0.1, 0.7, 161)
+    data = hp.Snapshots(
+        hp.Snapshot(t=t, x=x, u=field(x, t) + 0.005 * rng.normal(size=x.size))
+        for t in np.linspace(0.0, 0.6, 7)
+    )
+    file = tmp_path / "surface.csv"
+    file.write_text("t,u\n" + "\n".join(f"{t},{field(0.05, t)}" for t in every))
+    fit = hp.identify(HEAT, data, model="flow", boundary=f"x=0.05:{file}")
+    D = fit.parameters["D"]
+    assert abs(D.estimate - TRUTH) < 3 * D.std
+    assert "x = 0.05: given, the field there is a known time series" in str(fit)
+    for t in (0.0, 0.3, 0.6):
+        assert abs(fit.predict("u", [0.05], t=t)[0][0] - field(0.05, t)) < 0.01
+
+
+def test_a_time_series_is_one_more_point_of_every_snapshot():
+    equation, runs = Equation.parse(HEAT, fields=("u",), coordinates=("x",)), experiments()
+    edges = Edges.of({"x=1": (np.array([-1.0, 1.0]), np.array([0.0, 2.0]))}, equation, runs)
+    (run,) = edges.beside(runs)
+    assert edges.followed == (1.0,)
+    assert edges.asks_to_enter
+    np.testing.assert_allclose([s["u"][-1] for s in run], [1.0, 1.1, 1.2])
+    np.testing.assert_allclose(run[0]["x"], np.append(X, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("boundary", "words"),
+    [
+        ({"x=0.5": ([0.0, 1.0], [0.0, 1.0])}, "no end of the data, whose x goes from 0.05 to 0.95"),
+        ({"x=0": ([0.1, 1.0], [0.0, 1.0])}, "known from t = 0.1 to 1; the snapshots lie between 0 and 0.2"),
+        ({"x=0.05": ([0.0, 1.0], [0.0, 1.0])}, "where a sensor stands, too"),
+        ({"x=0": ([0.0, 0.0], [0.0, 1.0])}, "do not increase"),
+        ({"x=0": ([0.0, 1.0], [0.0])}, "one value for each; it has 2 and 1"),
+        ({"x=0": ([0.0, 1.0], [0.0, np.nan])}, "NaN or inf"),
+        ("x=0:nowhere.csv", "nowhere.csv is no file"),
+    ],
+)
+def test_a_time_series_that_does_not_fit_is_refused(boundary, words):
+    equation, runs = Equation.parse(HEAT, fields=("u",), coordinates=("x",)), experiments()
+    with pytest.raises(DataError, match=words):
+        Edges.of(boundary, equation, runs).beside(runs)
+
+
+def test_a_file_that_is_no_time_series_is_refused(tmp_path):
+    equation, file = Equation.parse(HEAT, fields=("u",), coordinates=("x",)), tmp_path / "both.csv"
+    file.write_text("t,x,u\n0,0,1\n")
+    with pytest.raises(DataError, match="has the columns t, x"):
+        Edges.of(f"x=0:{file}", equation, experiments())

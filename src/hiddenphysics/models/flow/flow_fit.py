@@ -383,11 +383,14 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         if best.stopped or shift @ information @ shift < WORTH**2:
             break
         bends = task.domain.program.coarsely and shift @ information @ shift < BENT**2
-        there = slope - np.diagonal(information - best.last.information) * shift if bends else slope
+        far = not shift @ information @ shift < NEARBY**2
+        curved = np.diagonal(information - best.last.information)
+        # A slope that falls on the way would overshoot, and come back with the next correction.
+        there = slope - (curved if bends else far * np.maximum(curved, 0.0)) * shift
         task = replace(task, slope=there)
         made = run(task, best.last.point, best.last.dt, say, most=MOST_ROUNDS // 2)
         best = gone_through(task, made, best.rounds, best.last)
-        if bends or shift @ information @ shift < NEARBY**2:
+        if bends or not far:
             break
     return best, covariance_of(information)
 

@@ -23,6 +23,7 @@ from hiddenphysics.gaussian import (
     posterior,
 )
 from hiddenphysics.learning import Progress, keep
+from hiddenphysics.models.flow.acceleration import DEPTH, further
 from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_groups
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain, finer
@@ -439,10 +440,12 @@ def run(
 
     A step is judged by the next round: where it has not lowered the objective, with the prior's vector that it was made
     with, half of it is tried. State and parameters go together: far from the truth the state that goes with the old
-    parameters may be bent so far that it overflows. From a cold start the prior is held in the first round.
+    parameters may be bent so far that it overflows. From a cold start the prior is held in the first round. Rounds that
+    creep are carried on to where they lead (`acceleration`).
     """
     before: Round | None = None
-    count, share, tried = 0, 1.0, at
+    made: list[Round] = []
+    count, share, tried, ahead = 0, 1.0, at, False
     keep(say, lambda: SoFar(task, at, task.longest_step, task.prior_belief(at)), task.count, -np.inf)
     while count < most:
         say(f"round {count + 1}")
@@ -454,7 +457,8 @@ def run(
         if not now.fine and not now.lost:
             continue
         if before is not None and not _lower(before, now, task.slope) and share > SHORTEST:
-            share /= 2
+            # What rounds together promised is given up first, then the step of the last one, half by half.
+            share, ahead, made = (share if ahead else share / 2), False, [before]
             tried = between(before.at, before.point, share)
             continue
         done = task.frozen and now.found
@@ -463,7 +467,9 @@ def run(
         yield now
         if now.lost or now.settled or done or (not now.held and not task.carries(now)):
             break
-        tried = now.point
+        made = [*made, now][-DEPTH:]
+        farther = further(made, task.bounds)
+        ahead, tried = farther is not None, now.point if farther is None else farther
 
 
 def between(one: Point, other: Point, share: float) -> Point:
