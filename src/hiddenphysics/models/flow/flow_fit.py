@@ -37,6 +37,7 @@ from hiddenphysics.models.flow.gauss_newton import (
     between,
     run,
 )
+from hiddenphysics.models.flow.innovations import from_innovations
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
@@ -167,10 +168,13 @@ def answered(
     polished, covariance = (correct or polish)(best, say)
     agreed: Heterogeneity | None = None
     beyond: Mixture | None = None
+    heavy = np.zeros_like(covariance)
     try:
         if np.isfinite(polished.evidence) and not polished.stopped:
             covariance = covariance * above_the_floor(polished.task, polished.last) ** 2
             covariance = covariance + from_inputs(polished.task, polished.last, say)
+            heavy = from_innovations(polished.task, polished.last)
+            covariance = covariance + heavy
             beyond = prior_mixture(polished.task, polished.last)
             covariance = covariance if beyond is None else covariance + beyond.covariance
             covariance = reach(polished.task, polished.last, covariance, say)
@@ -195,7 +199,8 @@ def answered(
             verdict = Verdict(Status.FAILED, OVERFLOW)
     if verdict.status is not Status.FAILED:
         criticism = criticise(stops, scores(learned, polished.task.windows, stops, say))
-        criticism = criticism.beside(*_numbers(polished, covariance, scale_at))
+        # What is left over moves parameters by parts of what the information tells; in `heavy` it is counted already.
+        criticism = criticism.beside(*_numbers(polished, covariance - heavy, scale_at))
         # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the
         # equation is ill-posed cannot settle: diffusion that is to stand for a growth becomes negative.
         settled = polished.last.settled or polished.last.found or _cornered(polished, against)

@@ -131,7 +131,7 @@ def _mixture(last: Round, bounds: np.ndarray, flat: np.ndarray) -> Mixture:
         if weight > 0 and np.all(np.isfinite(one.covariance)):
             away = one.estimate - centre.estimate
             total += weight * (one.covariance - centre.covariance + np.outer(away, away))
-    return Mixture(_positive(total, centre.covariance), pareto_k)
+    return Mixture(positive_part(total, centre.covariance), pareto_k)
 
 
 def _even_points(count: int, dimensions: int) -> np.ndarray:
@@ -186,7 +186,7 @@ def _curvature(value: Callable[[np.ndarray], float], at: np.ndarray, free: np.nd
     return hessian / STEP**2
 
 
-def _positive(change: np.ndarray, covariance: np.ndarray) -> np.ndarray:
+def positive_part(change: np.ndarray, covariance: np.ndarray) -> np.ndarray:
     """Return the part of a change of a covariance that widens it, in any direction."""
     root = np.linalg.cholesky(covariance)
     sizes, axes = np.linalg.eigh(np.linalg.solve(root, np.linalg.solve(root, change).T))
