@@ -25,7 +25,7 @@ MOST_VALUES = 1500
 """Values up to which it is asked: a dense factorisation of them takes a second."""
 
 HEAVY = 5.0
-"""Standard deviations by which the kurtosis of the innovations has to exceed that of normal ones; four draws of heat in
+"""Standard deviations by which the kurtosis of the innovations has to exceed that of normal ones; 3 draws of heat in
 space, 2 × 150 clean values, have 6.5 to 12 instead of 3 ± 0.3, Burgers' and heat's values on a line with 1 % of noise
 2.2 to 4.0 instead of 3 ± 0.6 (18 November 2026)."""
 
