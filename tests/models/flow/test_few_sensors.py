@@ -1,6 +1,7 @@
 """A few sensors: deviations as wide as so few values leave them, and a wrong equation is called so."""
 
 import numpy as np
+import pytest
 
 import hiddenphysics as hp
 from hiddenphysics.learning import Status
@@ -41,9 +42,13 @@ def test_heat_that_decays_is_found():
         assert abs(fit.parameters[name].estimate - truth) < 3 * fit.parameters[name].std
 
 
-def test_three_sensors_leave_much_open():
-    """With short lengths anything from 0.01 to 0.08 goes, with long ones 0.17: it was 0.041 ± 0.014 for D = 0.2."""
-    random, x = np.random.default_rng(2), np.array([-1.0, 0.0, 1.0])
+@pytest.mark.parametrize("seed", [2, 1])
+def test_three_sensors_leave_much_open(seed):
+    """With short lengths anything from 0.01 to 0.08 goes, with long ones 0.17: it was 0.041 ± 0.014 for D = 0.2.
+
+    Of the other draw both ends of a valley, 0.01 and 0.2, are as likely: it was 0.016 ± 0.010, `converged`.
+    """
+    random, x = np.random.default_rng(seed), np.array([-1.0, 0.0, 1.0])
     spread = 1 + 0.8 * np.linspace(0, 1, 9)
     data = [
         hp.Snapshot(t=(s - 1) / 0.8, x=x, u=np.exp(-(x**2) / s) / np.sqrt(s) + 0.005 * random.normal(size=3))

@@ -30,6 +30,11 @@ of the wake it took 26 s to widen λ₂ by a twentieth (18 November 2026)."""
 NEAREST, FURTHEST = 2.0, 64.0
 """Distances in deviations: the first point, and the last; each is twice as far as the one before."""
 
+FEW_VALUES, CLOSER = 100, np.sqrt(2.0)
+"""Values up to which no fall ends the search, and by how much further each point is then: beyond a valley the evidence
+may be as high again. Three sensors at nine times, D = 0.2: 62.2 at 0.01, 56.7 at 0.08, 60.8 at 0.2; it was 0.016 ±
+0.010, `converged`, and is asked in two seconds (18 November 2026)."""
+
 OPEN = 3.0
 """Fall of the log evidence up to which the next point is asked, too. Three sensors at nine times, D = 0.2: with short
 lengths the evidence is level from 0.01 to 0.08, falls by 1.7, and is as high again at 0.17 with long ones."""
@@ -55,6 +60,7 @@ def reach(task: FlowTask, last: Round, covariance: np.ndarray, say: Progress) ->
     top = _evidence(held, last, estimate, say)
     if not np.isfinite(top):
         return covariance
+    few = task.windows.count <= FEW_VALUES
     widths = np.ones(len(sizes))
     for axis, (size, direction) in enumerate(zip(sizes, axes.T, strict=True)):
         one = deviation * direction * np.sqrt(max(size, 0.0))
@@ -69,9 +75,9 @@ def reach(task: FlowTask, last: Round, covariance: np.ndarray, say: Progress) ->
                 if not np.isfinite(fall):
                     break
                 widths[axis] = max(widths[axis], distance / np.sqrt(2 * max(fall, LEAST_FALL)))
-                if fall > OPEN:
+                if fall > OPEN and not few:
                     break
-                distance *= 2
+                distance *= CLOSER if few else 2.0
     half = deviation[:, None] * axes * np.sqrt(np.maximum(sizes, 0.0))
     return np.asarray((half * widths**2) @ half.T)
 
