@@ -11,9 +11,11 @@ ROOT = Path(__file__).parents[1] / "src" / "hiddenphysics"
 
 # A room may import itself and the rooms before it. Rooms on one line may not import each other.
 ORDER = [
-    {"errors", "kept_programs"},
+    {"errors"},
+    {"writer"},
+    {"kept_programs"},
     {"compiled_code"},
-    {"registry", "together", "workers", "writer"},
+    {"registry", "together", "workers"},
     {"loader"},
     {"operators"},
     {"equation", "snapshots"},

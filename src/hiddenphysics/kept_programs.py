@@ -22,7 +22,9 @@ from pathlib import Path
 from typing import Any
 
 import jax
-import numpy as np
+
+from hiddenphysics.errors import HiddenPhysicsError
+from hiddenphysics.writer import write_file
 
 FOLDER = "traced"
 """Where the programs lie, below the folder of JAX's compiled code."""
@@ -194,10 +196,19 @@ def _assembled(shape: Any, leaves: Sequence[Any]) -> Any:
         return leaves[shape]
     place, parts = shape
     items = [_assembled(part, leaves) for part in parts]
+    kind = _class_of(place)
+    return kind(items) if kind in (list, tuple) else kind(*items)
+
+
+def _class_of(place: str) -> Any:
+    """Return a list, a tuple, or one of this package's named tuples: a file says nothing else."""
     module, _, name = place.partition(":")
-    if module == "builtins":
-        return items if name == "list" else tuple(items)
-    return getattr(import_module(module), name)(*items)
+    kind = getattr(import_module(module), name) if module.partition(".")[0] in (OURS, "builtins") else None
+    if kind not in (list, tuple) and not (
+        isinstance(kind, type) and issubclass(kind, tuple) and _is_ours(kind)
+    ):
+        raise NamelessError(f"{place:.60} is no tuple of this package")
+    return kind
 
 
 # ---- its file --------------------
@@ -210,7 +221,9 @@ def _read(path: Path) -> tuple[Any, Any] | None:
     try:
         held = zlib.decompress(path.read_bytes())
         words, _, body = held.partition(b"\n")
-        return export.deserialize(bytearray(body)), json.loads(words)
+        program, shape = export.deserialize(bytearray(body)), json.loads(words)
+        _assembled(shape, program.out_avals)
+        return program, shape
     except Exception:  # whatever is wrong with it: it is traced, and written, anew
         return None
 
@@ -220,12 +233,10 @@ def _write(path: Path, found: tuple[Any, Any]) -> None:
     program, shape = found
     held = json.dumps(shape).encode() + b"\n" + bytes(program.serialize())
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _make_room(path.parent)
-        unfinished = path.with_name(f"{path.name}.{np.random.default_rng().integers(1 << 62):x}")
-        unfinished.write_bytes(zlib.compress(held, 1))
-        unfinished.replace(path)
-    except OSError:
+        if path.parent.exists():
+            _make_room(path.parent)
+        write_file(path, zlib.compress(held, 1), overwrite=True)
+    except (OSError, HiddenPhysicsError):
         return
 
 
