@@ -302,8 +302,8 @@ class _Squares:
         """Take further points (N, D), with weights (N,) and values (S, N)."""
         low, lengths = np.array([low for low, _ in self.grid.box]), np.array(self.grid.lengths)
         turns = np.remainder(2 * np.pi / lengths * (points - low), 2 * np.pi)
-        self.ones = self.ones + _amplitudes(turns, (weights**2)[None], 2 * self.highest)
-        self.mixed = self.mixed + _amplitudes(turns, weights**2 * y, self.highest)
+        self.ones = self.ones + amplitudes_at(turns, (weights**2)[None], 2 * self.highest)
+        self.mixed = self.mixed + amplitudes_at(turns, weights**2 * y, self.highest)
         self.own = self.own + np.sum((weights * y) ** 2, axis=1)
 
     def result(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -328,7 +328,7 @@ class _Squares:
         return root[:, None] * vectors.T, made, np.maximum(self.own - np.sum(made**2, axis=0), 0.0)
 
 
-def _amplitudes(turns: np.ndarray, strengths: np.ndarray, highest: np.ndarray) -> np.ndarray:
+def amplitudes_at(turns: np.ndarray, strengths: np.ndarray, highest: np.ndarray) -> np.ndarray:
     """Σ_n s_n e^{ik·θ_n} for |k| up to the highest along each side, (S, 2k+1, …), of angles (N, D) and s (S, N)."""
     transform = {1: nufft1d1, 2: nufft2d1, 3: nufft3d1}[turns.shape[1]]
     modes = tuple(int(2 * n + 1) for n in highest)

@@ -69,17 +69,18 @@ def unexplained(noise: float, doubt: float) -> Finding:
 
     `doubt` is the standard deviation of that variance's logarithm.
     """
+    return lambda ended: too_much_left(ended.last.misfit, noise, doubt)
 
-    def finding(ended: Searched) -> Verdict | None:
-        ratio = ended.last.misfit**2 / noise
-        return when(
-            not ratio < UNEXPLAINED * np.exp(DOUBTS * doubt),
-            Status.NOT_CONVERGED,
-            f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
-            "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
-        )
 
-    return finding
+def too_much_left(misfit: float, noise: float, doubt: float) -> Verdict | None:
+    """Say so where the root mean square of what is left is that much above the noise; see `unexplained`."""
+    ratio = misfit**2 / noise
+    return when(
+        not ratio < UNEXPLAINED * np.exp(DOUBTS * doubt),
+        Status.NOT_CONVERGED,
+        f"The equation leaves {ratio:.2g} times the variance unexplained that the noise of single snapshots has: "
+        "it does not hold for these data, or the search ended in a false optimum. The numbers are not to be used.",
+    )
 
 
 def above_the_floor(task: FlowTask, last: Round) -> float:

@@ -30,6 +30,7 @@ from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.packed import check_packed
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.unfinished import stopped_at
+from hiddenphysics.models.flow.wide_fit import Ended, stopped_wide
 from hiddenphysics.models.flow.windows import gap_counts, whole
 from hiddenphysics.models.model import MODELS, Arrays, Fit, MeanAndStd, Model
 from hiddenphysics.models.question import Question
@@ -173,11 +174,13 @@ class FlowModel(Model):
             tried.append(pushed)
         return best_cut(tried, equation.parameters)
 
-    def finish(self, question: Question, so_far: SoFar | Fit, reason: str) -> Fit:
+    def finish(self, question: Question, so_far: SoFar | Ended | Fit, reason: str) -> Fit:
         """Return the best round, or before the first the smoothed snapshots with the guessed parameters.
 
         A misfit that had been found by then stands.
         """
+        if isinstance(so_far, Ended):
+            return stopped_wide(so_far, reason)
         return so_far if isinstance(so_far, Fit) else stopped_at(so_far, reason, so_far.rounds)
 
     def predict(self, learned: LearnedFlow, text: str, points: np.ndarray, t: float) -> MeanAndStd:

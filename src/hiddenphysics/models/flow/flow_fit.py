@@ -50,6 +50,7 @@ from hiddenphysics.models.flow.reach import reach
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.unknown_prior import Mixture, prior_mixture
+from hiddenphysics.models.flow.wide_fit import fit_wide, is_wide
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 from hiddenphysics.priors import Kernel
@@ -124,6 +125,8 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     else:
         noise = start.windows.quiet + float(np.exp(start.theta[-1]))
         against = unexplained(noise, max(one.doubt for one in start.smoothed))
+    if is_wide(start):
+        return fit_wide(start, np.clip(start.parameters, *limits_of(start.windows).T), say)
     searched: list[Searched] = []
     for begin, parameters in beginnings(start):
         searched.append(_search(begin, parameters, say))

@@ -12,6 +12,7 @@ import numpy as np
 from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief
+from hiddenphysics.models.flow.domain import Domain
 from hiddenphysics.models.flow.gauss_newton import FlowTask
 from hiddenphysics.models.flow.instruments import Kind, SensorErrors
 from hiddenphysics.models.flow.log_determinant import worth_of_groups
@@ -28,6 +29,7 @@ from hiddenphysics.models.flow.path import (
 )
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
 from hiddenphysics.spectral import Driving, Features, Gauge, Grid, seen_through, wave_matrix
@@ -93,7 +95,7 @@ class LearnedFlow:
     @classmethod
     def of(cls, task: FlowTask, last: Round, covariance: np.ndarray) -> LearnedFlow:
         """Gather what the rounds have led to."""
-        made = cls.at(task, last.point, last.dt, last.belief(covariance))
+        made = cls.at(task.windows, task.domain, last.point, last.dt, last.belief(covariance))
         windows, own, worth = task.windows, len(made.parameters), worth_of_groups(task, last)
         return replace(
             made,
@@ -102,9 +104,8 @@ class LearnedFlow:
         )
 
     @classmethod
-    def at(cls, task: FlowTask, point: Point, dt: float, belief: Belief) -> LearnedFlow:
+    def at(cls, windows: Windows, domain: Domain, point: Point, dt: float, belief: Belief) -> LearnedFlow:
         """Take a point for what was learned, with a belief around it."""
-        windows = task.windows
         return cls(
             equation=windows.equation,
             parameters=np.asarray(point.parameters)[: len(windows.equation.parameters)],
@@ -115,9 +116,9 @@ class LearnedFlow:
             whole=True,
             span=windows.span,
             dt=dt,
-            program=task.domain.program,
-            features=task.domain.features,
-            latent=task.domain.latent(point.z),
+            program=domain.program,
+            features=domain.features,
+            latent=domain.latent(point.z),
             belief=belief,
             edges=windows.edges.sentence(windows.equation.coordinates),
         )

@@ -8,8 +8,9 @@ from numpy.typing import ArrayLike
 from hiddenphysics.learning import unfinished
 from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
-from hiddenphysics.priors import Unknowns
+from hiddenphysics.priors import Prior, Unknowns
 
 
 def stopped_at(so_far: SoFar, reason: str, count: int) -> Fit:
@@ -23,16 +24,22 @@ def stopped_at(so_far: SoFar, reason: str, count: int) -> Fit:
         verdict=unfinished(reason),
         jitter=0.0,
         evaluations=count,
-        learned=LearnedFlow.at(task, at, so_far.dt, so_far.belief),
+        learned=LearnedFlow.at(task.windows, task.domain, at, so_far.dt, so_far.belief),
         stopped=True,
     )
 
 
 def numbers_of(task: FlowTask, parameters: ArrayLike, theta: ArrayLike) -> dict[str, float]:
+    """Every number of a task in natural units."""
+    return natural_numbers(task.windows, task.prior, parameters, theta)
+
+
+def natural_numbers(
+    windows: Windows, prior: Prior, parameters: ArrayLike, theta: ArrayLike
+) -> dict[str, float]:
     """Every number in natural units; with several measured fields the noise is the mean over the fields."""
-    windows = task.windows
     natural = np.array(theta)
     natural[-1] += np.log(np.mean(windows.units**2))
     names = windows.equation.parameters
     own = np.asarray(parameters)[: len(names)]
-    return Unknowns(names, task.prior).numbers(np.concatenate([own, natural]))
+    return Unknowns(names, prior).numbers(np.concatenate([own, natural]))
