@@ -50,6 +50,9 @@ def arguments(about: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--small", action="store_true", help="a version for seconds instead of hours")
     parser.add_argument("--retry", action="store_true", help="run cases again whose process has died")
     parser.add_argument("--workers", type=int, default=1, help="cases side by side, each with one thread; 1")
+    parser.add_argument(
+        "--time-limit", type=float, metavar="SECONDS", help="of one fit; by default that of the library"
+    )
     parser.add_argument("--case", type=json.loads, help=argparse.SUPPRESS)  # what the processes are told
     return parser
 
@@ -60,6 +63,19 @@ def answered(answer: Callable[[Case], Row], case: Case | str) -> None:
         print(json.dumps(answer(one)), flush=True)
 
 
+def as_told(module: str, cases: Iterable[Case], given: argparse.Namespace) -> list[Row]:
+    """Run cases as the command line says (`arguments`), in processes that are kept from one to the next."""
+    return carry_out(
+        module,
+        cases,
+        given.to,
+        retry=given.retry,
+        workers=given.workers,
+        kept=True,
+        time_limit=given.time_limit,
+    )
+
+
 def carry_out(
     module: str,
     cases: Iterable[Case],
@@ -68,6 +84,7 @@ def carry_out(
     retry: bool = False,
     workers: int = 1,
     kept: bool = False,
+    time_limit: float | None = None,
 ) -> list[Row]:
     """Run the cases that are not done yet, so many side by side; return the rows of all of them, in order.
 
@@ -81,6 +98,8 @@ def carry_out(
         Where finished cases are kept.
     kept
         Whether a process answers one case after the other; otherwise every case has its own.
+    time_limit
+        Seconds that a fit may take, told with the case as ``"time_limit"``; it is no part of what was asked.
     """
     journal = Journal(folder / "fits.jsonl")
     done = {row["key"]: row for row in journal.read() if "key" in row}
@@ -88,13 +107,14 @@ def carry_out(
 
     def run(key: str) -> Row:
         print(key, file=sys.stderr, flush=True)
+        asked = every[key] if time_limit is None else every[key] | {"time_limit": time_limit}
         if not kept:
-            return {"key": key, "case": every[key]} | _in_a_process(module, every[key])
+            return {"key": key, "case": every[key]} | _in_a_process(module, asked)
         try:
             process = waiting.get_nowait()
         except Empty:
             process = _Kept(module)
-        row = process.answer(every[key])
+        row = process.answer(asked)
         if row["status"] == DIED:
             process.end()
         else:

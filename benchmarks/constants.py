@@ -94,19 +94,24 @@ def changed(module: str, name: str, factor: float) -> Iterator[None]:
     """Change a constant wherever it is known under its name, and put it back; compiled code, which knew it, goes."""
     import jax
 
+    from hiddenphysics.compiled_code import forget
+
     before = getattr(sys.modules[module], name)
     ours = [m for key, m in sys.modules.items() if key.startswith("hiddenphysics")]
     places = [m for m in ours if m.__dict__.get(name) is before]
     value = above(before, factor) if name in ABOVE_ONE else times(before, factor)
     for place in places:
         setattr(place, name, value)
-    jax.clear_caches()
+    kept = jax.config.jax_enable_compilation_cache
+    jax.config.update("jax_enable_compilation_cache", False)  # programs on disk know it, too
+    forget()
     try:
         yield
     finally:
         for place in places:
             setattr(place, name, before)
-        jax.clear_caches()
+        jax.config.update("jax_enable_compilation_cache", kept)
+        forget()
 
 
 def compare(

@@ -121,7 +121,7 @@ def snapshots(draw: Draw) -> Snapshots:
 
 
 def fitted(draw: Draw) -> Row:
-    """Return one row: estimates and deviations, or a refusal in the package's words."""
+    """Return one row: estimates and deviations, a refusal in the package's words, or a crash by its name."""
     import hiddenphysics as hp
 
     study = STUDIES[draw.cell.study]
@@ -131,6 +131,8 @@ def fitted(draw: Draw) -> Row:
         fit = hp.identify(study.equation, snapshots(draw), model=draw.cell.model, time_limit=draw.limit)
     except hp.HiddenPhysicsError as refusal:
         row |= {"status": "refused", "said": str(refusal)}
+    except Exception as crash:  # one draw must not take its worker, and what that has compiled, along
+        row |= {"status": "crashed", "said": f"{type(crash).__name__}: {crash}"[:300]}
     else:
         told = fit.summary()["parameters"]
         row |= {"status": str(fit.status), "said": fit.explanation}

@@ -19,7 +19,7 @@ from benchmarks.cases import (
     Row,
     answered,
     arguments,
-    carry_out,
+    as_told,
     counted,
     errors,
     fitted,
@@ -130,7 +130,10 @@ def answer(case: Case) -> Row:
     """Fit some draws, the first profiles of each."""
     return {
         "status": "fitted",
-        "fits": [fitted(EQUATION, profiles(seed)[: case["profiles"]])[1] for seed in case["seeds"]],
+        "fits": [
+            fitted(EQUATION, profiles(seed)[: case["profiles"]], time_limit=case.get("time_limit"))[1]
+            for seed in case["seeds"]
+        ],
     }
 
 
@@ -165,9 +168,7 @@ def main(words: Sequence[str] | None = None) -> None:
         {"seeds": list(range(first, min(first + TOGETHER, draws))), "profiles": used}
         for first in range(0, draws, TOGETHER)
     )
-    rows = carry_out(
-        "benchmarks.driven", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
-    )
+    rows = as_told("benchmarks.driven", chosen, given)
     return write(given.to, "driven", report(rows))
 
 

@@ -20,7 +20,7 @@ from benchmarks.cases import (
     Row,
     answered,
     arguments,
-    carry_out,
+    as_told,
     counted,
     errors,
     fitted,
@@ -72,7 +72,9 @@ def answer(case: Case) -> Row:
     asked, fits = STUDIES[case["study"]], []
     for seed in case["seeds"]:
         runs = pool(case["study"], case["pairs"], seed, case["stretch"])
-        fit, row = fitted(asked.equation, runs if len(runs) > 1 else runs.only)
+        fit, row = fitted(
+            asked.equation, runs if len(runs) > 1 else runs.only, time_limit=case.get("time_limit")
+        )
         told = getattr(fit, "heterogeneity", None)
         fits.append(row | {"seed": seed, "p": None if told is None else told.p_value})
     return {"status": "fitted", "fits": fits}
@@ -142,9 +144,7 @@ def main(words: Sequence[str] | None = None) -> None:
         given.pairs or ((2,) if given.small else PAIRS),
         given.draws or (1 if given.small else DRAWS),
     )
-    rows = carry_out(
-        "benchmarks.experiments", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
-    )
+    rows = as_told("benchmarks.experiments", chosen, given)
     return write(given.to, "experiments", report(rows))
 
 

@@ -18,7 +18,7 @@ from benchmarks.cases import (
     Row,
     answered,
     arguments,
-    carry_out,
+    as_told,
     counted,
     fitted,
     median,
@@ -113,7 +113,9 @@ def snapshots(problem: Problem, seed: int) -> Snapshots:
 def answer(case: Case) -> Row:
     """Fit one draw; of the band tell how many of fifty points hold the truth, and how wide it is."""
     problem = PROBLEMS[case["problem"]]
-    fit, row = fitted(problem.text, snapshots(problem, case["seed"]), model="flow")
+    fit, row = fitted(
+        problem.text, snapshots(problem, case["seed"]), model="flow", time_limit=case.get("time_limit")
+    )
     if fit is None:
         return row
     learned = fit.functions[problem.name]
@@ -164,9 +166,7 @@ def main(words: Sequence[str] | None = None) -> None:
     draws = given.draws or (1 if given.small else DRAWS)
     problems = given.problems or (["u - u^3, 2"] if given.small else list(PROBLEMS))
     chosen = [{"problem": problem, "seed": seed} for problem in problems for seed in range(draws)]
-    rows = carry_out(
-        "benchmarks.unknown_functions", chosen, given.to, retry=given.retry, workers=given.workers, kept=True
-    )
+    rows = as_told("benchmarks.unknown_functions", chosen, given)
     return write(given.to, "unknown_functions", report(rows))
 
 

@@ -62,3 +62,14 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path: Path, monkeypatch: pytest.
     assert len(told) == 1
     assert first == again
     assert first[0]["status"] == "refused"
+
+
+def test_a_crash_is_a_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ended the worker, and was called a lack of memory."""
+
+    def broken(draw: coverage.Draw) -> Snapshots:
+        raise ZeroDivisionError("by 0")
+
+    monkeypatch.setattr(coverage, "snapshots", broken)
+    row = coverage.fitted(coverage.Draw(CELL, 0, 1.0))
+    assert (row["status"], row["said"]) == ("crashed", "ZeroDivisionError: by 0")

@@ -1,5 +1,8 @@
 """Traced programs on disk: the same numbers, no second tracing, and never another function's or another shape's."""
 
+import os
+import subprocess
+import sys
 import zlib
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -10,6 +13,7 @@ import numpy as np
 import pytest
 
 from hiddenphysics import compiled_code, kept_programs
+from hiddenphysics.compiled_code import CACHE_VARIABLE
 from hiddenphysics.equation import Equation
 from hiddenphysics.gaussian import Reduced
 from hiddenphysics.kept_programs import NamelessError, named, named_tree
@@ -148,3 +152,57 @@ def test_trees_are_told_apart():
     full = Reduced(*np.ones(len(Reduced._fields)))
     trees = [full, full._replace(known=None), tuple(full), list(full), {"a": 1.0}, {"b": 1.0}]
     assert len({repr(named_tree(jax.tree.structure(tree))) for tree in trees}) == len(trees)
+
+
+def test_what_is_read_back_checks_its_arguments_as_compiled_code_does(folder):
+    x = np.arange(4.0)
+    decorated([])(x, power=2)
+    again = decorated([])
+    assert again(jnp.asarray(x), power=2)[0].tolist() == [0.0, 2.0, 8.0, 18.0]
+    assert again(2 * x, power=2)[0].tolist() == [0.0, 8.0, 32.0, 72.0]
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_factorisations_work_in_a_process_that_lowers_nothing(tmp_path):
+    """LAPACK is looked up when JAX lowers a factorisation; a program that is read back must not miss it.
+
+    Nor must it miss its own code, which XLA forgets where JAX has read it from its folder: JAX knows the function here.
+    """
+    program = """
+import sys, numpy as np, hiddenphysics.kept_programs as kept
+if sys.argv[1:]:
+    kept._folder = lambda: None
+from hiddenphysics.gaussian import evidence, reduce
+rng = np.random.default_rng(0)
+data = reduce(rng.normal(size=(1, 9, 4)), np.zeros((1, 9, 0)), rng.normal(size=(1, 9)), np.asarray(9.0))
+print(float(evidence(data, np.ones(4), np.asarray(0.5))))
+"""
+    environment = os.environ | {
+        CACHE_VARIABLE: str(tmp_path),
+        "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+        "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+    }
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", program, *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for words in (["by JAX alone"], [], [])
+    ]
+    assert len(list((tmp_path / kept_programs.FOLDER).iterdir())) == 2
+    assert said[0] == said[1] == said[2]
+
+
+def test_what_a_user_asks_of_jax_is_not_passed_over(folder):
+    traced = []
+    scaled, x = decorated(traced, factor=jnp.inf), jnp.zeros(2)
+    assert np.isnan(scaled(x, power=2)[0]).all()
+    with jax.debug_nans(True), pytest.raises(FloatingPointError):
+        scaled(x, power=2)
+    with jax.disable_jit():
+        scaled(x, power=2)
+    assert not isinstance(traced[-1], jax.core.Tracer)
+    assert len(list(folder.iterdir())) == 1

@@ -5,6 +5,7 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+import hiddenphysics as hp
 from benchmarks import cases, driven, many, points, recordings, stops
 from benchmarks.neighbours.problems import PROBLEMS
 from hiddenphysics.simulate.exact import burgers, gaussian_pulse
@@ -136,6 +137,15 @@ def test_points_are_those_of_the_exact_solution():
     pair = points.pair(2500, seed=0)
     assert [len(s) for s in pair] == [2500, 2500]
     for snapshot in pair:
+        exact = burgers(gaussian_pulse, snapshot.t, snapshot["x"], 0.1)
+        assert np.std(snapshot["u"] - exact) == pytest.approx(0.01 * np.std(exact), rel=0.05)
+
+
+def test_a_stored_recording_is_that_of_the_exact_solution(tmp_path):
+    points.store(tmp_path / "recording.nc", 3000, seed=0)
+    recording = hp.read(tmp_path / "recording.nc")
+    assert [len(s) for s in recording] == [3000] * points.SNAPSHOTS
+    for snapshot in recording:
         exact = burgers(gaussian_pulse, snapshot.t, snapshot["x"], 0.1)
         assert np.std(snapshot["u"] - exact) == pytest.approx(0.01 * np.std(exact), rel=0.05)
 

@@ -1,16 +1,18 @@
-"""Traced programs, kept on disk: a function of arrays that was once traced by Python is not traced again.
+"""Compiled programs, kept on disk: a function of arrays that was once compiled is neither traced nor lowered again.
 
-JAX keeps what it compiles, under a name that it finds by tracing the function: in a second process that is half of the
-time of a small fit. Here the traced program (StableHLO, written by `jax.export`) lies beside it, under a name that
-needs no tracing: the function, the source of this package, the versions of JAX, and everything that the program depends
-on, that is static arguments and the shapes and types of arrays. What has no such name, a user's own kernel for one, is
-traced as always.
+JAX keeps what it compiles, too, under a name that it finds by tracing and lowering the function: in a second process
+that is most of the time of a small fit. Here the same machine code lies under a name that needs neither: the function,
+the source of this package, the versions of JAX, the processor, and everything that the program depends on, that is
+static arguments and the shapes and types of arrays. What has no such name, a user's own kernel for one, goes the way
+of JAX.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -22,18 +24,33 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import numpy as np
+from jax.sharding import SingleDeviceSharding
 
 from hiddenphysics.errors import HiddenPhysicsError
 from hiddenphysics.writer import write_file
 
-FOLDER = "traced"
+FOLDER = "programs"
 """Where the programs lie, below the folder of JAX's compiled code."""
 
-MOST = 4000
-"""Programs that are kept: a fit needs about twenty, of 5 to 80 kB each. The oldest go first."""
+MOST = 2000
+"""Programs that are kept: a fit needs about twenty, of 5 to 300 kB each. The oldest go first."""
+
+NEVER = 1e9
+"""Seconds of compiling from which on JAX keeps a program that is kept here."""
 
 OURS = __name__.partition(".")[0]
 """Only what this package's own source defines has a name: another's may change without one."""
+
+
+SPECIAL = (
+    "jax_default_device",
+    "jax_default_matmul_precision",
+    "jax_debug_nans",
+    "jax_debug_infs",
+    "jax_disable_jit",
+)
+"""What a user may ask of JAX for a while: programs are not kept then."""
 
 
 class NamelessError(Exception):
@@ -41,49 +58,56 @@ class NamelessError(Exception):
 
 
 def kept(
-    name: str, function: Callable[..., Any], static: Any, avals: Sequence[Any], tree: Any
+    name: str,
+    static: Any,
+    avals: Sequence[Any],
+    tree: Any,
+    options: Mapping[str, Any],
+    compile_it: Callable[[], Any],
 ) -> Callable[..., Any] | None:
-    """Return the traced program of a flat function of arrays, read from disk or traced and written; None if nameless.
+    """Return the compiled program of a flat function of arrays, read from disk or compiled and written.
+
+    None where it has no name, where programs are not kept, or where JAX was asked for something special.
 
     Parameters
     ----------
     name
         Of the function, with its module.
-    function
-        Takes a list of leaves, returns any tree of arrays.
     static
-        What the function depends on besides.
+        What the function depends on besides arrays.
     avals
-        Shape and type of every leaf.
+        Shape and type of every leaf of its arguments.
     tree
         How the leaves belong together.
+    options
+        Of the compiler.
+    compile_it
+        Makes a `jax.stages.Compiled` that takes all leaves and returns any tree of arrays.
 
     Returns
     -------
     Callable
-        Takes leaves, returns what the function returns; traceable, to be compiled.
+        Takes leaves, returns what the function returns.
     """
     folder = _folder()
-    if folder is None or not name.startswith(f"{OURS}.") or "<locals>" in name:
+    if folder is None or any(asked_of_jax()) or not name.startswith(f"{OURS}.") or "<locals>" in name:
         return None
     try:
-        words = [name, named(static), named_tree(tree), [(a.shape, str(a.dtype), a.weak_type) for a in avals]]
+        words = [name, named(static), named_tree(tree), list(map(_type_of, avals)), sorted(options.items())]
     except NamelessError:
         return None
     digest = hashlib.blake2b(repr((_circumstances(), words)).encode(), digest_size=20).hexdigest()
     path = folder / digest
-    found = _read(path)
+    found = _read(path, name, avals)
     if found is None:
-        found = _trace(function, avals)
-        if found is None:
-            return None
-        _write(path, found)
+        program = _compiled(compile_it)
+        _write(path, program)
+        return program
     program, shape = found
 
     def run(*leaves: Any) -> Any:
-        return _assembled(shape, program.call(*leaves))
+        return _assembled(shape, program(*leaves))
 
-    run.__name__ = function.__name__
     return run
 
 
@@ -136,7 +160,22 @@ def _circumstances() -> tuple[str, ...]:
     for path in sorted(root.rglob("*.py")):
         source.update(str(path.relative_to(root)).encode())
         source.update(path.read_bytes())
-    return source.hexdigest(), jax.__version__, version("jaxlib"), jax.default_backend()
+    machine = jax.default_backend(), jax.devices()[0].device_kind, platform.machine(), _processor()
+    return source.hexdigest(), jax.__version__, version("jaxlib"), os.environ.get("XLA_FLAGS", ""), *machine
+
+
+def _processor() -> str:
+    """Say what this processor can do: another one may not understand the machine code. Linux alone tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
+
+
+def asked_of_jax() -> tuple[Any, ...]:
+    """Return what a user may have asked of JAX that makes other programs of the same functions; nothing by default."""
+    return tuple(getattr(jax.config, name) for name in SPECIAL)
 
 
 def _folder() -> Path | None:
@@ -149,34 +188,58 @@ def _folder() -> Path | None:
 # ---- one program --------------------
 
 
-def _trace(function: Callable[..., Any], avals: Sequence[Any]) -> tuple[Any, Any] | None:
-    """Trace a function; None where its result has no description that could be written."""
-    from jax import export
-
-    shapes = [jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals]
-    made: list[Any] = []
-
-    def flat(*leaves: Any) -> list[Any]:
-        result = function(*leaves)
-        flattened, tree = jax.tree.flatten(result)
-        made.append(jax.tree.unflatten(tree, range(len(flattened))))
-        return flattened
-
-    try:
-        program = export.export(jax.jit(flat), platforms=[_platform()])(*shapes)
-        return program, _described(made[0])
-    except (
-        NamelessError,
-        ValueError,
-        NotImplementedError,
-    ):  # JAX refuses calls of libraries that it does not vouch for
-        return None
+def _type_of(aval: Any) -> tuple[tuple[int, ...], str, bool]:
+    return tuple(aval.shape), str(aval.dtype), bool(aval.weak_type)
 
 
-def _platform() -> str:
-    """Return the name of the machine that programs are for, as `jax.export` has it."""
-    backend = jax.default_backend()
-    return "cuda" if backend == "gpu" else backend
+def _compiled(compile_it: Callable[[], Any]) -> Any:
+    """Compile; JAX does not keep what is kept here."""
+    from jax._src.config import persistent_cache_min_compile_time_secs as kept_by_jax_from
+
+    with kept_by_jax_from(NEVER):
+        return compile_it()
+
+
+def _loaded(code: bytes, name: str, given: Sequence[Any], returned: Sequence[Any]) -> Any:
+    """Return a program that takes and returns lists of arrays of one device, from its machine code.
+
+    JAX's own `jax.experimental.serialize_executable` does the same with a pickle of what is put together here.
+    """
+    from jax._src.interpreters.pxla import UnloadedMeshExecutable
+    from jax._src.lib import xla_client  # type: ignore[attr-defined]
+    from jax._src.stages import ArgInfo
+
+    device = jax.devices()[0]
+    if device.platform == "cpu":
+        from jaxlib import lapack
+
+        lapack.prepare_lapack_call("potrf", np.dtype(float))  # lowering does this, of which there is none
+    devices, here = xla_client.DeviceList((device,)), SingleDeviceSharding(device)
+    executable = UnloadedMeshExecutable(
+        xla_executable=device.client.deserialize_executable(code, executable_devices=devices),
+        device_list=devices,
+        backend=device.client,
+        input_avals=given,
+        input_shardings=[here] * len(given),
+        output_avals=returned,
+        output_shardings=[here] * len(returned),
+        committed=False,
+        name=name,
+        unordered_effects=[],
+        ordered_effects=[],
+        keepalive=[],
+        host_callbacks=[],
+        kept_var_idx=set(range(len(given))),
+        mut=None,
+        xla_in_layouts=[None] * len(given),
+        dispatch_in_layouts=[None] * len(given),
+        xla_out_layouts=[None] * len(returned),
+        all_args_info=None,
+        pgle_profiler=None,
+    )
+    arguments: Any = (tuple(ArgInfo(aval, donated=False) for aval in given), {})
+    made = jax.tree.structure(list(returned))
+    return jax.stages.Compiled(executable.load(), [], arguments, made, no_kwargs=True)
 
 
 def _described(result: Any) -> Any:
@@ -214,29 +277,43 @@ def _class_of(place: str) -> Any:
 # ---- its file --------------------
 
 
-def _read(path: Path) -> tuple[Any, Any] | None:
+def _read(path: Path, name: str, given: Sequence[Any]) -> tuple[Any, Any] | None:
     """Return what a file holds; None where it is not there, not whole, or not to be read by this JAX."""
-    from jax import export
-
     try:
         held = zlib.decompress(path.read_bytes())
-        words, _, body = held.partition(b"\n")
-        program, shape = export.deserialize(bytearray(body)), json.loads(words)
-        _assembled(shape, program.out_avals)
-        return program, shape
-    except Exception:  # whatever is wrong with it: it is traced, and written, anew
+        words, _, code = held.partition(b"\n")
+        shape, types = json.loads(words)
+        returned = [jax.core.ShapedArray(tuple(size), np.dtype(kind), weak) for size, kind, weak in types]
+        _assembled(shape, returned)
+        return _loaded(code, name, given, returned), shape
+    except Exception:  # whatever is wrong with it: it is compiled, and written, anew
         return None
 
 
-def _write(path: Path, found: tuple[Any, Any]) -> None:
-    """Keep a program; where that is not possible, the next process traces it again."""
-    program, shape = found
-    held = json.dumps(shape).encode() + b"\n" + bytes(program.serialize())
+def _write(path: Path, program: Any) -> None:
+    """Keep a program; where that is not possible, the next process compiles it again."""
+    try:
+        if program._params.const_args:
+            return
+        leaves = program._params.out_types[1]
+        shape = _described(jax.tree.unflatten(program.out_tree, range(len(leaves))))
+        code = program.runtime_executable().serialize()
+    except (
+        NamelessError,
+        AttributeError,
+        jax.errors.JaxRuntimeError,
+    ):  # another JAX, or what has no description
+        return
+    held = json.dumps([shape, list(map(_type_of, leaves))]).encode() + b"\n" + code
     try:
         if path.parent.exists():
             _make_room(path.parent)
         write_file(path, zlib.compress(held, 1), overwrite=True)
-    except (OSError, HiddenPhysicsError):
+    except (
+        OSError,
+        HiddenPhysicsError,
+        ImportError,
+    ):  # JAX can do without the library that it writes programs with
         return
 
 

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from hiddenphysics.compiled_code import is_known
+from hiddenphysics.compiled_code import known
 
 SIZES = (1, 8, 64, 512, 4096)
 """Numbers of fits that programs are compiled for, one for all of a meeting: what is padded costs a GPU less than
@@ -241,4 +241,4 @@ def _program(function: Callable[..., Any], tree: Any, leaves: int, fixed: Any, s
         args = jax.tree.unflatten(tree, [held[n] if n in held else next(given) for n in range(leaves)])
         return function(*args, **dict(static))
 
-    return jax.jit(jax.vmap(one), compiler_options=dict(filter(is_known, ON_GPU.items())))
+    return jax.jit(jax.vmap(one), compiler_options=known(ON_GPU))

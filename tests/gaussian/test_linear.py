@@ -122,3 +122,22 @@ def test_belief_has_the_variance_of_its_draws_and_the_bound_of_its_information()
     in_z, in_p = RNG.standard_normal((3, K)), RNG.standard_normal((3, P))
     drawn = z @ in_z.T + parameters @ in_p.T
     np.testing.assert_allclose(drawn.var(axis=0), belief.variance(0, in_z, in_p), rtol=0.05)
+
+
+@pytest.mark.parametrize("rows", [9, 20])
+def test_average_information_is_that_of_the_quadratic_forms(rows):
+    """½ yᵀP dK₁ P dK₂ P y by dense algebra, with rows that the features reach and with further ones."""
+    A, B, y, spectrum = model(rows)
+    data = reduce(*map(jnp.asarray, (A, B, y)), jnp.asarray(2.0 * rows))
+    directions = RNG.standard_normal((K, 2))
+    found = evaluate(data, jnp.asarray(spectrum), jnp.asarray(NOISE), jnp.asarray(directions), averaged=True)
+    every = np.zeros((2 * rows, 2 * K))
+    for w in range(2):
+        every[w * rows : (w + 1) * rows, w * K : (w + 1) * K] = A[w]
+    flat, values = B.reshape(-1, P), y.ravel()
+    inverse = np.linalg.inv((every * np.tile(spectrum, 2)) @ every.T + NOISE * np.eye(2 * rows))
+    inside = np.linalg.inv(flat.T @ inverse @ flat)
+    restricted = inverse - inverse @ flat @ inside @ flat.T @ inverse
+    changes = [(every * np.tile(d, 2)) @ every.T for d in directions.T] + [np.eye(2 * rows)]
+    moved = np.stack([change @ restricted @ values for change in changes])
+    np.testing.assert_allclose(found.fisher, 0.5 * moved @ restricted @ moved.T, rtol=1e-7)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hiddenphysics.learning.nuts import r_hat, sample
+from hiddenphysics.learning.nuts import Posterior, r_hat, sample
 
 
 def silent(_sentence):
@@ -56,3 +56,18 @@ def test_r_hat_is_that_of_arviz():
     for draws in (good, bad, good * np.arange(1, 5)[:, None]):
         assert r_hat(draws) == pytest.approx(float(arviz.rhat(draws)), rel=1e-6)
     assert r_hat(good) < 1.02 < r_hat(bad)
+
+
+def test_a_density_that_ends_next_to_its_optimum_still_has_a_covariance():
+    """Clean data: half a step further nothing can be factored, and its slopes are no numbers."""
+
+    def density(vector):
+        if vector[1] < -0.01:
+            return np.nan, np.full(2, np.nan)
+        return -0.5 * float(vector @ vector), -vector
+
+    posterior = Posterior(density, np.zeros(2), np.eye(1))
+    proper, covariance = posterior.proper(1, np.array([[-np.inf, np.inf]]))
+    assert proper(np.array([0.0, -1.0]))[0] == -np.inf
+    assert np.all(np.linalg.eigvalsh(covariance) > 0)
+    assert covariance[0, 0] == pytest.approx(1.0, rel=1e-6)

@@ -108,7 +108,7 @@ class Evaluated(NamedTuple):
 
 
 @together
-@compiled()
+@compiled(light=True)
 def reduce(
     A: Float[Array, "W N K"],
     B: Float[Array, "W N P"],
@@ -133,7 +133,7 @@ def reduce(
     return Reduced(R, rotated[..., :-1], rotated[..., -1], rest, spare, jnp.zeros((windows, features)))
 
 
-@compiled()
+@compiled(light=True)
 def fold(triangle: Float[Array, "C C"], rows: Float[Array, "R C"]) -> Float[Array, "C C"]:
     """Take further rows of (A, B, y) into the triangle of those before: QR of both, of which only R is kept.
 
@@ -169,7 +169,7 @@ def unfold(
     return Reduced(top[..., :features], top[..., features:-1], top[..., -1], gram, spare, known)
 
 
-@compiled()
+@compiled(light=True)
 def effective(
     spectrum: Float[Array, " K"], noise: Float[Array, ""], A: Float[Array, "W q K"]
 ) -> Float[Array, ""]:
@@ -178,7 +178,7 @@ def effective(
     return noise + jax.lax.stop_gradient(ROUNDING * power)
 
 
-@compiled()
+@compiled(light=True)
 def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]) -> Float[Array, ""]:
     """Negative log likelihood of a model without fixed effects: what `evaluate` gives as value, and no more."""
     noise = effective(spectrum, noise, data.A)
@@ -189,7 +189,7 @@ def evidence(data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""
     return 0.5 * (jnp.sum(y * y) + data.rest[-1, -1] / noise + logs + count * jnp.log(2 * jnp.pi))
 
 
-@compiled()
+@compiled(light=True, static_argnames="averaged")
 def evaluate(
     data: Reduced,
     spectrum: Float[Array, " K"],
@@ -197,6 +197,8 @@ def evaluate(
     directions: Float[Array, "K H"],
     held: Held | None = None,
     in_sizes: Float[Array, "P H"] | None = None,
+    *,
+    averaged: bool = False,
 ) -> Evaluated:
     """Evaluate the restricted likelihood at feature variances, noise variance and the border's prior.
 
@@ -211,6 +213,10 @@ def evaluate(
         Derivatives of the spectrum in the vector's H numbers but the noise.
     held, in_sizes
         The border's prior; and derivatives (P, H) of the logarithms of its variances in the same numbers.
+    averaged
+        Whether `fisher` is the average of the expected and the observed information, of the quadratic forms alone,
+        ½ yᵀP dK₁ P dK₂ P y: H products with vectors in place of one of K × q and q × K matrices. Gilmour, Thompson &
+        Cullis (1995), Biometrics 51, 1440. Where no column of the border has a prior.
     """
     P = data.B.shape[-1]
     noise = effective(spectrum, noise, data.A)
@@ -249,7 +255,12 @@ def evaluate(
     length = jnp.sum(jnp.einsum("wij,wj->wi", back, residual) ** 2) + whole @ rest @ whole / noise
     trace = jnp.sum(inverse * inverse) + data.spare / noise - jnp.trace(_solved(root, squared))
     in_noise = 0.5 * (trace - length)
-    fisher = _fisher(A, _half_solve(root, B), spread, back, inverse, data.spare, noise, directions)
+    if averaged and held is None:
+        fisher = _average(
+            A, B, slopes, inverse @ (back @ residual[..., None]), rest, whole, root, noise, directions
+        )
+    else:
+        fisher = _fisher(A, _half_solve(root, B), spread, back, inverse, data.spare, noise, directions)
     in_border = jnp.zeros(P)
     if held is not None and in_sizes is not None:
         covariance = _solved(root, jnp.eye(P))
@@ -325,8 +336,27 @@ def _fisher(
     return jnp.block([[spectral, mixed[:, None]], [mixed[None, :], alone[None, None]]])
 
 
+def _average(
+    A: Array,
+    B: Array,
+    slopes: Array,
+    in_noise: Array,
+    rest: Array,
+    whole: Array,
+    root: tuple[Array, Array],
+    noise: Array,
+    directions: Array,
+) -> Array:
+    """Return ½ vᵢᵀP vⱼ with vᵢ = dKᵢ P y; `in_noise` (W, q, 1) is L⁻¹ P y, of the rows that A reaches."""
+    P = B.shape[-1]
+    moved = jnp.concatenate([A @ (directions * slopes[..., None]), in_noise], axis=-1)
+    squares = jnp.einsum("wih,wig->hg", moved, moved).at[-1, -1].add(whole @ rest @ whole / noise**2)
+    towards = jnp.einsum("wip,wih->ph", B, moved).at[:, -1].add(rest[:P] @ whole / noise)
+    return 0.5 * (squares - towards.T @ _solved(root, towards))
+
+
 @together
-@compiled()
+@compiled(light=True)
 def posterior(
     data: Reduced, spectrum: Float[Array, " K"], noise: Float[Array, ""]
 ) -> tuple[Float[Array, "W K"], Float[Array, "W K P"]]:
@@ -394,7 +424,7 @@ class RestrictedLikelihood:
 
     def spectrum(self, theta: ArrayLike) -> jax.Array:
         """Prior variances of the columns."""
-        every = self.prior.spectrum(jnp.asarray(theta), self.omega, self.measure, self.level)
+        every = self.prior.spectrum(theta, self.omega, self.measure, self.level)
         return every if self.columns is None else jnp.asarray(every)[self.columns]
 
     @compiled()
@@ -404,8 +434,11 @@ class RestrictedLikelihood:
         nowhere = jnp.zeros((spectrum.size, 1))
         return -evaluate(self.data, spectrum, jnp.exp(theta[-1]), nowhere, self.held(theta)).value
 
-    def scored(self, theta: Float[Array, " H"]) -> tuple[Evaluated, Array, Array]:
-        """Return the evaluation, and gradient (H,) and expected information (H, H) in the vector; traceable."""
+    def scored(self, theta: Float[Array, " H"], *, averaged: bool = False) -> tuple[Evaluated, Array, Array]:
+        """Return the evaluation, and gradient (H,) and information (H, H) in the vector; traceable.
+
+        The expected information, or the average of `evaluate`.
+        """
         slopes = self.prior.slopes(theta, self.omega, self.measure, self.level)
         if self.columns is not None:
             slopes = slopes[self.columns]
@@ -413,7 +446,7 @@ class RestrictedLikelihood:
         held, in_sizes = self.held(theta), None
         if self.border is not None:
             in_sizes = self.prior.border_slopes(theta, self.border.group, self.border.wave)
-        at = evaluate(self.data, self.spectrum(theta), noise, slopes, held, in_sizes)
+        at = evaluate(self.data, self.spectrum(theta), noise, slopes, held, in_sizes, averaged=averaged)
         gradient = at.in_spectrum @ slopes
         if in_sizes is not None:
             gradient = gradient + at.in_border @ in_sizes

@@ -9,7 +9,6 @@ from itertools import product
 
 import numpy as np
 from numpy.polynomial import Polynomial
-from scipy.ndimage import convolve1d
 
 POWER = 8
 """p. Parameters of clean fields came out to 1e-5 with radii of twelve steps; p = 12 made all deviations larger."""
@@ -140,6 +139,8 @@ def bump_blocks(
 
 def smoothed(values: np.ndarray, axes: Sequence[GridAxis], radii: Sequence[float]) -> np.ndarray:
     """Return the mean of values under a bump around every place of the grid."""
+    from scipy.ndimage import convolve1d  # a tenth of a second to import, for recordings alone
+
     for along, (axis, radius) in enumerate(zip(axes, radii, strict=True)):
         reach = int(radius)
         places = Stretch(np.arange(2 * reach + 1), np.arange(-reach, reach + 1.0)[None] / radius, radius, 1.0)

@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 import sympy
-from scipy.optimize import minimize_scalar
 
 from hiddenphysics.equation import (
     TIME,
@@ -152,6 +151,7 @@ def _cost(one: _Tried) -> float:
 
 def _refined(best: _Tried, tried: Callable[[dict[str, float]], _Tried]) -> _Tried:
     """Move every unknown order between its neighbours in `ORDERS` to where the squares are least."""
+    from scipy.optimize import minimize_scalar  # a quarter of a second to import, which few fits need
 
     def along(name: str, orders: dict[str, float]) -> Callable[[float], _Tried]:
         return lambda value: tried(orders | {name: float(value)})

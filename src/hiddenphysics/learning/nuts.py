@@ -63,6 +63,8 @@ class Posterior(NamedTuple):
             if np.any(vector[:count] < bounds[:, 0]) or np.any(vector[:count] > bounds[:, 1]):
                 return -np.inf, np.zeros_like(vector)
             value, slope = self.density(vector)
+            if not (np.isfinite(value) and np.all(np.isfinite(slope))):  # nothing can be factored there
+                return -np.inf, np.zeros_like(vector)
             away = np.where(others, (vector - self.optimum) / FACTOR**2, 0.0)
             return value - 0.5 * float(away @ away) * FACTOR**2, slope - away
 
@@ -71,7 +73,7 @@ class Posterior(NamedTuple):
         ]) / scale[:, None]  # fmt: skip
         unit = np.where(others, 1.0, scale / STENCIL)
         curvatures, axes = np.linalg.eigh(0.5 * (hessian + hessian.T) * np.outer(unit, unit))
-        safe = np.maximum(np.nan_to_num(curvatures), FACTOR**-2)
+        safe = np.maximum(curvatures, FACTOR**-2)
         return density, (axes / safe) @ axes.T * np.outer(unit, unit)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
+
+if TYPE_CHECKING:
+    from scipy.optimize import OptimizeResult
 
 Objective = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -73,6 +76,8 @@ def minimise(
     tolerance
         A relative gain of one iteration that is not worth another.
     """
+    from scipy.optimize import minimize  # a quarter of a second to import, which few fits need
+
     start = np.clip(start, bounds[:, 0], bounds[:, 1])
     outcome = minimize(
         _in_steps(objective, start, np.diag(scale)),
@@ -103,6 +108,8 @@ def refine(
         Where it ended, and a better inverse of the Hessian. None where the search left the bounds, or a held unknown
         wants to come back.
     """
+    from scipy.optimize import minimize
+
     start = np.clip(start, bounds[:, 0], bounds[:, 1])
     free = is_free(start, scale, bounds)
     root = np.zeros((start.size, int(free.sum())))

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import sympy
 from scipy.linalg import solve_triangular
-from scipy.optimize import least_squares
 
 from hiddenphysics.equation import evaluate_by_name, frozen_atoms, parameter, slopes
 
@@ -209,6 +208,8 @@ def _linear(residual: Function, jacobian: Function, count: int) -> np.ndarray:
 
 def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> list[np.ndarray]:
     """Return where searches from several sizes have ended, the best first."""
+    from scipy.optimize import least_squares  # a quarter of a second to import, which few fits need
+
     runs = []
     for size in STARTS:
         start = np.array([_inside(size, low, high) for low, high in bounds])

@@ -47,6 +47,8 @@ class Fit:
         Whether several experiments agree on the parameters; None where there is one, or nobody asked.
     posterior
         What may be sampled, in the order of `values`; None where there is nothing.
+    needs_chains
+        Whether importance weights say that no Gaussian stands for the posterior: it is sampled, asked for or not.
     """
 
     values: dict[str, float]
@@ -60,6 +62,7 @@ class Fit:
     criticism: Criticism | None = None
     heterogeneity: Heterogeneity | None = None
     posterior: Posterior | None = None
+    needs_chains: bool = False
 
 
 class Model(ABC):

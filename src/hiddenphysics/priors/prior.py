@@ -230,7 +230,7 @@ class Prior:
         return _reach(kernel, nothing / (1 + reach**2 / 2)) if latent in self.potentials else reach
 
     @together
-    @compiled(static_argnums=0)
+    @compiled(light=True, static_argnums=0)
     def spectrum(
         self,
         theta: Float[jax.Array, " H"],
@@ -257,7 +257,7 @@ class Prior:
         raised = [part.at[0].add(level[row]) for row, part in enumerate(parts.values())]
         return jnp.concatenate([*raised, level[len(raised) :]])
 
-    @compiled(static_argnums=0)
+    @compiled(light=True, static_argnums=0)
     def slopes(
         self, theta: jax.Array, omega: jax.Array, measure: jax.Array, level: jax.Array
     ) -> Float[jax.Array, "FK H"]:
@@ -307,6 +307,12 @@ class Unknowns:
 def _reach(kernel: Kernel, nothing: float) -> float:
     """Smallest ωℓ on a fine ladder at which the spectrum has fallen so far."""
     scaled = np.linspace(0.0, LARGEST_REACH, 401)
-    density = np.asarray(kernel.spectral_density(jnp.asarray(scaled), {"length": 1.0}))
+    density = np.asarray(_density(kernel, scaled))
     small = scaled[density < nothing * density[0]]
     return float(small[0]) if small.size else LARGEST_REACH
+
+
+@compiled(once=True, static_argnames="kernel")
+def _density(kernel: Kernel, scaled: Float[jax.Array, " N"]) -> Float[jax.Array, " N"]:
+    """S(ω) at ωℓ for a length of 1."""
+    return kernel.spectral_density(scaled, {"length": 1.0})

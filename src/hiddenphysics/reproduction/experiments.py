@@ -167,7 +167,7 @@ NAVIER_STOKES = Study(
     data="cylinder",
     fallback="cylinder_extract",
     points=(251, 249),
-    picture=Picture("Figure 5", "The Navier–Stokes equations", 0, MIDPOINT, (0.0,), hidden=("p",)),
+    picture=Picture("Figure 5", "The Navier–Stokes equations", 0, FLOW, (0.0,), hidden=("p",)),
     tables=(
         statistics(
             "Table 9",

@@ -10,6 +10,11 @@ import numpy as np
 
 from hiddenphysics.learning import AGREED, r_hat
 
+SAME = 0.2
+"""Part of a deviation by which means, and part of themselves by which deviations may differ from a Gaussian's that is
+still right: the error of some hundred independent draws is half of that. Heat with known errors of 0.02, whose weights
+could not be believed: 0.08, and 0.03 at most (18 November 2026)."""
+
 
 @dataclass(frozen=True, eq=False)
 class Chains:
@@ -41,6 +46,12 @@ class Chains:
         """(P, P)."""
         every = self.draws.reshape(-1, len(self.names))
         return np.cov(every.T).reshape(len(self.names), len(self.names))
+
+    def confirm(self, estimates: np.ndarray, covariance: np.ndarray) -> bool:
+        """Whether they tell the same as a Gaussian with these means (P,) and this covariance (P, P)."""
+        stated, drawn = (np.sqrt(np.diagonal(one)) for one in (covariance, self.covariance))
+        apart = np.abs(self.draws.mean(axis=(0, 1)) - estimates)
+        return bool(np.all(apart < SAME * stated) and np.all(np.abs(drawn - stated) < SAME * stated))
 
     def plain(self) -> dict[str, Any]:
         """Return it as plain data, ready for JSON; `of_plain` takes it back."""

@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.interpolate import CubicSpline
 
 
 class Driving(NamedTuple):
@@ -30,6 +29,8 @@ class Driving(NamedTuple):
 
         With two times it is a line, with three a parabola; the third derivative is continuous beside the ends.
         """
+        from scipy.interpolate import CubicSpline  # a third of a second to import, for known inputs alone
+
         spline = CubicSpline(times, np.stack([modes.real, modes.imag], axis=-1))
         more = count - len(times) + 1
         coefficients = np.moveaxis(spline.c, 1, 0)

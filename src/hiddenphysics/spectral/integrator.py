@@ -73,6 +73,7 @@ class Krogstad(Integrator):
     def step(self, modes: jax.Array, t: jax.Array, by: Weights, rest: Rest) -> jax.Array:
         """Advance by h; see the class."""
         h, half, full = by
+        rest = jax.jit(rest)  # traced once, not for every stage
         r_u = rest(modes, t)
         a = act(half.zero, modes) + h / 2 * act(half.one, r_u)
         r_a = rest(a, t + h / 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial, reduce
 from math import prod
@@ -275,16 +275,21 @@ class Motion:
         return weights if through is None else Constrained(weights, through)
 
     def step(
-        self, modes: Modes, parameters: Parameters, by: Any, t: Any = 0.0, force: Modes | None = None
+        self,
+        modes: Modes,
+        parameters: Parameters,
+        by: Any,
+        t: Any = 0.0,
+        force: Callable[[Any], Modes] | None = None,
     ) -> Modes:
-        """One step of the length that the weights were made for; a `force` is added to the rate throughout."""
+        """One step of the length that the weights were made for; a `force` of the time is added to the rate."""
         through = None
         if isinstance(by, Constrained):
             by, through = by
 
         def rest(now: Modes, at: Any) -> Modes:
             own = self.rest(now, parameters, at, through)
-            return own if force is None else own + force
+            return own if force is None else own + force(at)
 
         return self.integrator.step(modes, jnp.asarray(t), by, rest)
 

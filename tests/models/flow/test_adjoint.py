@@ -96,6 +96,33 @@ def test_rows_pulled_back_are_derivatives_of_the_motion(task, state, monkeypatch
     np.testing.assert_allclose(rows @ directions.T, expected, atol=1e-12 * np.abs(expected).max())
 
 
+def test_rows_of_a_line_are_derivatives_of_the_motion():
+    """A spike on a line has more waves than values: tangents of all waves, and rows that go back, make one sweep."""
+    rng, places = np.random.default_rng(4), np.linspace(-4, 4, 12)
+    data = [hp.Snapshot(t=t, x=places, u=rng.standard_normal(12)) for t in (0.0, 0.2)]
+    windows = gathered(Equation.parse("u_t + a*u*u_x - b*u_xx = 0"), [hp.Snapshots(data)])
+    each = {0: (SquaredExponential(), np.array([2 * np.log(windows.sizes[0]), np.log(0.4)]))}
+    prior, theta = joint_prior(windows, each, np.log(1e-2))
+    lengths = prior.lengths(theta)
+    task = FlowTask.of(
+        windows, prior, domain_of(windows, prior, [Envelope.flat(1, 1)], lengths, 1e-2), theta, np.ones(2)
+    )
+    program, seen = task.domain.program, task.seen
+    spectrum = np.asarray(prior.spectrum(jnp.asarray(theta), *waves(task)))
+    z = np.sqrt(spectrum) * rng.standard_normal(program.features)
+    assert pulls(program, seen, z.size)
+    made = task.sweep(z[None], np.array([1.0, 0.1]), 0.05)
+    latent = jax.tree.map(lambda part: jnp.asarray(part[0]), task.domain.latent(z[None]))
+    path = task.path(0.05).window(0)
+
+    def values(z):
+        modes = moved(program, latent._replace(z=z), jnp.array([1.0, 0.1]), path)
+        return jnp.concatenate([seen.rows(modes[t], seen.which[0, t]) for t in range(2)])
+
+    expected = np.asarray(jax.jit(jax.jacfwd(values))(jnp.asarray(z)))
+    np.testing.assert_allclose(made.data.A[0], expected, atol=1e-12 * np.abs(expected).max())
+
+
 def test_products_on_fewer_points_change_nothing_that_the_prior_lets_happen(task, state):
     program = task.domain.program
     whole = padded_shape(program.shape, program.equation.system.padding)

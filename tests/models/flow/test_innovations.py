@@ -1,6 +1,7 @@
 """A prior that is wrong about where the field is large: its innovations have heavy tails, and widen the deviations."""
 
 import numpy as np
+import pytest
 
 from hiddenphysics.models.flow import innovations
 from hiddenphysics.models.flow.innovations import from_innovations, is_heavy
@@ -10,8 +11,16 @@ class _Flat:
     is_flat = np.ones(1, bool)
 
 
+class _Program:
+    means = 0
+
+
+class _Domain:
+    program = _Program()
+
+
 class _Task:
-    count, border = 300, _Flat()
+    count, border, domain = 300, _Flat(), _Domain()
 
 
 class _Round:
@@ -51,3 +60,16 @@ def test_normal_innovations_add_nothing(monkeypatch):
     random = np.random.default_rng(2)
     made = widened(monkeypatch, random.standard_normal((300, 1)), random.standard_normal(300))
     assert np.array_equal(made, np.zeros((1, 1)))
+
+
+def test_of_fields_that_are_tied_together_innovations_always_count(monkeypatch):
+    """Sizes that grow where the information is, too little for heavy tails of so few: the deviation is that of both."""
+    monkeypatch.setattr(_Program, "means", 1)
+    random = np.random.default_rng(3)
+    b = np.linspace(0.5, 1.5, 300)[:, None]
+    e = b[:, 0] ** 0.5 * random.standard_normal(300)
+    assert not is_heavy(e)
+    alone = 1.0 / float(b[:, 0] @ b[:, 0])
+    stated = alone + float(widened(monkeypatch, b, e)[0, 0])
+    true = alone**2 * float(np.sum(b[:, 0] ** 3))
+    assert stated / true == pytest.approx(1.0, abs=0.25)

@@ -9,7 +9,8 @@ import hiddenphysics as hp
 from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow.left_over import left_over
+from hiddenphysics.models.flow import flow_fit
+from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.windows import gathered
 
 RIGHT, WRONG = "u_t + a*u*u_x - b*u_xx = 0", "u_t + c*u_x - b*u_xx = 0"
@@ -80,3 +81,22 @@ def test_growth_that_diffusion_is_to_stand_for_is_a_misfit():
     assert fit.status is Status.MISFIT
     assert fit.criticism.missing == "u"
     assert fit.parameters["D"].std == np.inf
+
+
+def test_terms_are_asked_with_the_rows_that_the_last_round_had(monkeypatch):
+    """Few values with known errors keep their rows; the features moved once more say the same of every candidate."""
+    every = []
+
+    def both(learned, windows, stops, say, rows):
+        assert rows is not None
+        every.append((scores(learned, windows, stops, say, rows), scores(learned, windows, stops, say)))
+        return every[-1][0]
+
+    monkeypatch.setattr(flow_fit, "scores", both)
+    few = two_snapshots(burgers_recording(), 0.003, 0).subsample((25, 24), 1)
+    fit = hp.identify(RIGHT, few, model="flow")
+    assert fit.criticism is not None
+    (by_rows, by_features), *_ = every
+    assert by_rows.keys() == by_features.keys()
+    for term, score in by_features.items():
+        assert by_rows[term] == pytest.approx(score, abs=0.02), term

@@ -103,24 +103,57 @@ def test_every_column_has_a_variance(vortices, domain):
     np.testing.assert_array_equal(kicks[:, 0], kicks[:, 1])
 
 
-def test_a_state_is_carried_into_another_box(vortices, domain):
+def eddies_around(place):
+    """Return an envelope of eddies that are large around a place."""
+    centres = np.random.default_rng(4).uniform(0, 3, (1, 60, 2))
+    energy = np.exp(-np.sum((centres - np.array(place)) ** 2, axis=-1))
+    return Envelope.of(centres, energy, np.array([1.0, 1.1]), 1e-2)
+
+
+@pytest.mark.parametrize("envelope", [Envelope.flat(1, 2), eddies_around((1.0, 1.5))])
+def test_a_state_is_carried_into_another_box(vortices, envelope):
     windows, prior, theta = vortices
     lengths = prior.lengths(theta)
-    wide = domain_of(windows, prior, [Envelope.flat(1, 2)], lengths, 1e-2, room=1.3, outside=2)
+    box = domain_of(windows, prior, [envelope], lengths, 1e-4, outside=2)
+    wide = domain_of(windows, prior, [envelope], lengths, 1e-5, room=1.3, outside=2)
     rng = np.random.default_rng(2)
     spectrum = np.asarray(
-        prior.spectrum(theta, domain.features.omega, domain.features.measure, np.array([0.1, 0.0, 0.1]))
+        prior.spectrum(theta, box.features.omega, box.features.measure, np.array([0.1, 0.0, 0.1]))
     )
-    z = np.zeros((1, domain.program.features + 2 * domain.program.kicks))
-    z[:, : domain.program.features] = rng.standard_normal(domain.program.features) * np.sqrt(
-        np.append(spectrum[: domain.features.count], 0.1)
+    z = np.zeros((1, box.program.features + 2 * box.program.kicks))
+    z[:, : box.program.features] = rng.standard_normal(box.program.features) * np.sqrt(
+        np.append(spectrum[: box.features.count], 0.1)
     )
-    # Each field by itself, and then what has no sources: near enough for a round to begin with.
-    moved = carry_over(windows, prior, theta, z, PARAMETERS, domain, wide)
-    points = np.array([[0.5, 0.5], [1.5, 2.0], [2.5, 1.0]])
+    # All fields at once: what has no sources in one box has none in the other.
+    moved = carry_over(windows, prior, theta, z, PARAMETERS, box, wide)
+    points = rng.uniform(0, 3, (200, 2))
+    before, after = (d.values_at(one, PARAMETERS, points) for d, one in ((box, z), (wide, moved)))
+    np.testing.assert_allclose(after, before, atol=1e-3 * np.abs(before).max())
 
-    def seen(box, z):
-        fields = box.field_amplitudes(z, PARAMETERS)[0]
-        return np.asarray(values_at(box.features.grid, box.features.modes_of(fields), points))
 
-    np.testing.assert_allclose(seen(wide, moved), seen(domain, z), atol=0.05 * np.abs(seen(domain, z)).max())
+def test_eddies_are_large_where_the_envelope_is_and_the_stream_is_everywhere(vortices):
+    """Draws of the prior: their deviation follows the envelope; their velocities have no sources, whatever it is."""
+    windows, prior, theta = vortices
+    lengths = prior.lengths(theta)
+    domain = domain_of(windows, prior, [eddies_around((0.5, 0.5))], lengths / 3, 1e-3, outside=2)
+    rng = np.random.default_rng(5)
+    features = domain.features
+    theta = theta.copy()
+    theta[[1, 2, 4, 5]] -= np.log(3.0)
+    spectrum = np.asarray(prior.spectrum(theta, features.omega, features.measure, np.zeros(3)))
+    draws = rng.standard_normal((400, domain.program.features)) * np.sqrt(spectrum[domain.state_columns])
+    motion, own = domain.program.on(np.array(features.grid.box))
+    gauge = domain.gauge._replace(envelope=domain.gauge.envelope[0])
+    modes = np.stack([np.asarray(domain.program.state_of(motion, own, gauge)(z, PARAMETERS)) for z in draws])
+    kx, ky = features.grid.wavenumbers
+    assert np.abs(kx * modes[:, 0] + ky * modes[:, 1]).max() < 1e-12
+    points = np.array([[0.5, 0.5], [2.5, 2.5]])
+    seen = np.stack([np.asarray(values_at(features.grid, one, points)) for one in modes])
+    size = np.sqrt(np.mean(np.sum(seen**2, axis=1), axis=0))
+    expected = domain.envelopes[0].at(points, np.array(features.grid.lengths))[0]
+    assert size[0] / size[1] == pytest.approx(expected[0] / expected[1], rel=0.15)
+    assert expected[0] / expected[1] > 1.5
+    stream = np.zeros(domain.program.features)
+    stream[0] = 0.7
+    modes = np.asarray(domain.program.state_of(motion, own, gauge)(stream, PARAMETERS))
+    np.testing.assert_allclose(values_at(features.grid, modes, points), [[0.7, 0.7], [0.0, 0.0]], atol=1e-12)

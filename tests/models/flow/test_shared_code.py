@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import hiddenphysics as hp
+from hiddenphysics import compiled_code, kept_programs
 from hiddenphysics.demo import EQUATION, TRUTH, burgers_recording
 from hiddenphysics.learning import Status, Stopped, Watch
 from hiddenphysics.models import MODELS, Question
@@ -44,10 +45,18 @@ def compiled() -> Iterator[list[str]]:
         logger.propagate = before
 
 
+@pytest.fixture(scope="module", autouse=True)
+def nothing_is_kept():
+    """No program is read from disk, where one of another shape could lie, and no earlier test has made any."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_programs, "_folder", lambda: None)
+        compiled_code.forget()
+        yield
+
+
 @pytest.fixture(scope="module")
-def first():
+def first(nothing_is_kept):
     """The first fit of this shape, by which all that follow find their code compiled."""
-    jax.clear_caches()  # other tests of this process may have made such a fit
     with compiled() as lines:
         result = hp.identify(EQUATION, pair([71, 69]), model="flow")
     assert any("jit(sweep)" in line for line in lines)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from hiddenphysics.gaussian import evaluate, posterior
+from hiddenphysics.models.flow.adjoint import pulls
 from hiddenphysics.models.flow.path import Path, moved
 from hiddenphysics.models.flow.sweep import folds, sweep
 from hiddenphysics.spectral import values_at
@@ -135,8 +136,9 @@ def test_stops_beyond_the_horizon_are_not_seen(many):
     np.testing.assert_allclose(found.estimate, d, rtol=1e-7)
 
 
-def test_growth_is_that_of_the_fastest_tangent(few):
-    task, at = few
+def test_growth_is_that_of_the_fastest_tangent(many):
+    task, at = many
+    assert not pulls(task.domain.program, task.seen, at.z.shape[1])
     growth = np.asarray(swept(task, at).growth)
     for w, window in enumerate(task.windows.windows):
         path = Path.through(window.times[None], DT, 1e3).window(0)
@@ -148,3 +150,16 @@ def test_growth_is_that_of_the_fastest_tangent(few):
         tangents = np.asarray(jax.jacfwd(modes)(jnp.asarray(at.z[w])))[: len(window), 0]
         norms = np.linalg.norm(tangents, axis=1)
         np.testing.assert_allclose(growth[w, : len(window)], np.max(norms / norms[0], axis=1), rtol=1e-8)
+
+
+def test_growth_of_rows_that_were_pulled_back_is_that_of_the_largest(few):
+    task, at = few
+    assert pulls(task.domain.program, task.seen, at.z.shape[1])
+    growth = np.asarray(swept(task, at).growth)
+    for w, (A, _, _) in enumerate(referee(task, at)):
+        window = task.windows.windows[w]
+        largest = [
+            np.max(part)
+            for part in np.split(np.linalg.norm(A, axis=1), np.cumsum(list(map(len, window)))[:-1])
+        ]
+        np.testing.assert_allclose(growth[w, : len(window)], np.array(largest) / largest[0], rtol=1e-8)

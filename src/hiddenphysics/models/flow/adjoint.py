@@ -8,19 +8,27 @@ import jax
 import jax.numpy as jnp
 
 from hiddenphysics.models.flow.compressed import Seen
-from hiddenphysics.models.flow.path import Latent, Path, Stops, in_parts, kicks_of
+from hiddenphysics.models.flow.path import Latent, Leg, Path, Stops, in_parts, kicks_of
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.spectral import Motion
+
+ON_A_LINE = 0.5
+"""Part of the work of pushing features on that pulling rows back has to cost at most on a line: a step back is up to
+twice a step on. Two snapshots of Schrödinger's field with a spike, 102 values and 770 features each, are swept in 1.8
+instead of 6.4 s (one shared core, 18 November 2026)."""
 
 
 def pulls(program: Program, seen: Seen, features: int) -> bool:
     """Whether it is less work to pull rows back to the first stop than to push features on to the last one.
 
-    The rows of stop k go back through k gaps, features through every gap once. In a plane alone, where derivatives go
-    the coarse way: on a line both cost little.
+    The rows of stop k go back through k gaps, features through every gap once. On a line something that comes in does
+    so over a whole gap, which rows do not meet on their way back: there features are pushed on.
     """
     _, stops, fields, rows = seen.values.shape
-    return program.coarsely and stops * fields * rows < 2 * features
+    work = stops * fields * rows / 2
+    if program.coarsely:
+        return bool(work < features)
+    return bool(not program.outside and work < ON_A_LINE * features)
 
 
 def pulled_rows(
@@ -28,12 +36,12 @@ def pulled_rows(
 ) -> jax.Array:
     """(T, G·r, K) derivatives of the values at all stops of one window in its K amplitudes.
 
-    A value is a linear functional of the modes at its stop. The transpose of the flow's derivative, step by step along
-    the coarse way, takes it back to the first stop, where it meets the features, and past every stop, where it meets
-    what comes in. All of them are exact up to the error of the coarse steps, as tangents that go the coarse way are.
+    A value is a linear functional of the modes at its stop. The transpose of the flow's derivative, step by step, takes
+    it back to the first stop, where it meets the features, and past every stop, where it meets what comes in. In a
+    plane the steps are those of the coarse way, and exact up to their error, as tangents are that go this way.
     """
     motion, features = program.on(latent.ends, latent.driving)
-    rough = program.coarse_on(latent.ends, latent.driving)
+    rough = program.coarse_on(latent.ends, latent.driving) if program.coarsely else motion
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
     kick, kick_basis = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
@@ -44,16 +52,19 @@ def pulled_rows(
     count = len(seen.fields) * seen.waves.shape[1]
     parts, whole = in_parts(count)
 
+    def way(stop: Stops) -> Leg:
+        return stop.coarse if program.coarsely else stop.fine
+
     def stepped(stop: Stops, modes: jax.Array, index: Any, by_motion: Motion = motion) -> jax.Array:
-        dt = path.lengths[stop.coarse.which]
-        here = jax.tree.map(lambda part: part[stop.coarse.which], by)
-        return by_motion.step(modes, numbers, here, stop.coarse.starts + index * dt)
+        dt = path.lengths[way(stop).which]
+        here = jax.tree.map(lambda part: part[way(stop).which], by)
+        return by_motion.step(modes, numbers, here, way(stop).starts + index * dt)
 
     def on(stop: Stops, modes: jax.Array, steps: Any) -> jax.Array:
         return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, index), modes)
 
     def leave(modes: jax.Array, stop: Stops) -> tuple[jax.Array, jax.Array]:
-        after = on(stop, modes, stop.coarse.steps)
+        after = on(stop, modes, way(stop).steps)
         return after + kick(stop.comes), modes
 
     begins = jax.lax.scan(leave, state_of(first, parameters), stops)[1]
@@ -65,12 +76,12 @@ def pulled_rows(
 
         def one(done: jax.Array, rows: jax.Array) -> jax.Array:
             # The state at a step is run up to again: one state costs nothing beside hundreds of rows.
-            index = stop.coarse.steps - 1 - done
+            index = way(stop).steps - 1 - done
             here = on(stop, begins[number], index)
             pull = jax.vjp(lambda modes: stepped(stop, modes, index, rough), here)[1]
             return jax.lax.map(jax.vmap(lambda row: pull(row)[0]), rows)
 
-        return jax.lax.fori_loop(0, stop.coarse.steps, one, rows)
+        return jax.lax.fori_loop(0, way(stop).steps, one, rows)
 
     def of_stop(number: jax.Array) -> jax.Array:
         columns = jnp.zeros((count, latent.z.size))

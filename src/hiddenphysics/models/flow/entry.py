@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from hiddenphysics.equation import Equation
+from hiddenphysics.models.flow.instruments import position_sizes
+from hiddenphysics.models.flow.program import is_layered
 from hiddenphysics.models.flow.walls import Walls
 from hiddenphysics.models.flow.windows import Region, Windows
 from hiddenphysics.spectral import Grid
@@ -22,14 +24,12 @@ APART = 0.1
 """Part of a line's box that keeps what comes in at one end apart from what comes in at the other."""
 
 
+ELSEWHERE = 3.0
+"""What comes in begins so many deviations of their position beyond the outermost sensors: none stands in it."""
+
 OUTSIDE_WAVES, LAYER_WAVES = 8, 1
 """Waves along the box of what comes in from outside at every stop. It is smoothed on its way to the data: more waves do
 not reach them. Of layers, one wave: both ends alike, and one against the other."""
-
-
-def is_layered(equation: Equation) -> bool:
-    """Whether what comes in does so through layers right beyond the ends of a line."""
-    return len(equation.coordinates) == 1 and equation.system.diffuses
 
 
 def waves_of(equation: Equation) -> int:
@@ -62,6 +62,8 @@ class Entry:
         Whether something comes in at the low and at the high end of a line.
     walls
         At which a line ends; None without any.
+    margin
+        (D,) distance from the outermost points at which it begins to come in: sensors may stand elsewhere than is said.
     """
 
     region: Region
@@ -70,6 +72,7 @@ class Entry:
     layered: bool = False
     enter: tuple[bool, bool] = (True, True)
     walls: Walls | None = None
+    margin: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, windows: Windows) -> Entry:
@@ -80,7 +83,8 @@ class Entry:
             x = np.unique(windows.windows[0][0].points[:, 0])
             nearest = np.array([[x[1] - x[0], x[-1] - x[-2]]]) if x.size > 1 else nearest
         layered = is_layered(windows.equation)
-        return cls(region, windows.periods, nearest, layered, windows.edges.enter, windows.walls)
+        margin = tuple(ELSEWHERE * size for size in position_sizes(windows))
+        return cls(region, windows.periods, nearest, layered, windows.edges.enter, windows.walls, margin)
 
     def _ramps(self, grid: Grid, side: int) -> tuple[np.ndarray, np.ndarray]:
         """Distances (2,) over which it sets in at both ends of a side, and (2,) the widths of the paddings there."""
@@ -100,7 +104,8 @@ class Entry:
         """How far places lie beyond the two ends of a side; not at all beyond one where nothing comes in."""
         if self.walls is not None:
             axis = self.walls.fold(axis)
-        below, above = self.region.low[side] - axis, axis - self.region.high[side]
+        margin = self.margin[side] if self.margin else 0.0
+        below, above = self.region.low[side] - margin - axis, axis - self.region.high[side] - margin
         low, high = self.enter if len(self.periods) == 1 else (True, True)
         return np.where(low, below, -np.abs(below)), np.where(high, above, -np.abs(above))
 

@@ -88,20 +88,14 @@ class FlowModel(Model):
         return None
 
     def hesitates(self, question: Question) -> str | None:
-        """Return why potentials, and fields that are tied together in a volume, are left to a model of one gap.
+        """Return why fields that are tied together in a volume are left to a model of one gap.
 
-        Potentials are what that model is quick with; in a volume tied fields take the flow minutes. In a plane the flow
-        is no slower: the wake of a cylinder, 251 + 249 points, takes it 20 to 25 s of a shared core once it is
-        compiled, midpoint 37 s, which noise biases (18 November 2026).
+        They take the flow minutes there. In a plane it is quicker, whether `u_x + v_y = 0` is typed or potentials: the
+        wake of a cylinder, 251 + 249 points, takes it 15 to 22 s of a shared core once it is compiled, midpoint
+        37 s, which noise biases (18 November 2026).
         """
         equation = question.equation
-        dimensions = len(equation.coordinates)
-        if dimensions > 1 and equation.definitions:
-            return (
-                f"The flow model takes longer where {', '.join(equation.definitions)} follow from potentials; "
-                "model='flow' asks it all the same."
-            )
-        if dimensions > 2 and equation.ties:
+        if len(equation.coordinates) > 2 and (equation.ties or equation.definitions):
             return (
                 f"The flow model takes minutes where {', '.join(question.fields)} are tied together in a volume; "
                 "model='flow' asks it all the same."

@@ -40,7 +40,7 @@ from hiddenphysics.models.flow.gauss_newton import (
 from hiddenphysics.models.flow.innovations import from_innovations
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.learned import LearnedFlow
-from hiddenphysics.models.flow.left_over import left_over, scores
+from hiddenphysics.models.flow.left_over import left_over, rows_of, scores
 from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.one_round import Point, Round
@@ -169,6 +169,7 @@ def answered(
         return stopped_at(SoFar.of(best.task, best.last, count), best.stopped, count)
     say("correcting for the volume of states")
     polished, covariance = (correct or polish)(best, say)
+    curvature = covariance
     agreed: Heterogeneity | None = None
     beyond: Mixture | None = None
     heavy = np.zeros_like(covariance)
@@ -179,7 +180,8 @@ def answered(
             heavy = from_innovations(polished.task, polished.last)
             covariance = covariance + heavy
             beyond = prior_mixture(polished.task, polished.last)
-            covariance = covariance if beyond is None else covariance + beyond.covariance
+            if beyond is not None:
+                covariance, curvature = covariance + beyond.covariance, curvature + beyond.covariance
             covariance = reach(polished.task, polished.last, covariance, say)
             agreed = agreement(polished.task, polished.last, scale_at, say)
     except Stopped as stop:
@@ -201,7 +203,8 @@ def answered(
         ):
             verdict = Verdict(Status.FAILED, OVERFLOW)
     if verdict.status is not Status.FAILED:
-        criticism = criticise(stops, scores(learned, polished.task.windows, stops, say))
+        rows = rows_of(polished.task, polished.last)
+        criticism = criticise(stops, scores(learned, polished.task.windows, stops, say, rows))
         # What is left over moves parameters by parts of what the information tells; in `heavy` it is counted already.
         criticism = criticism.beside(*_numbers(polished, covariance - heavy, scale_at))
         # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the
@@ -231,9 +234,14 @@ def answered(
         learned=learned,
         criticism=criticism,
         heterogeneity=agreed,
-        posterior=sampling_density(polished.last, polished.task.slope, covariance)
+        # Chains know the curvature and the prior's doubt; what is beyond, as far valleys of the evidence, they do not.
+        posterior=sampling_density(polished.last, polished.task.slope, curvature)
         if np.all(polished.task.border.is_flat)
         else None,
+        # Of next to no noise the state is known whatever the prior says, and chains take minutes.
+        needs_chains=beyond is not None
+        and not beyond.is_reliable
+        and polished.task.noise(polished.last.point) > QUIET,
     )
 
 
@@ -316,29 +324,30 @@ def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched
     at, dt = Point(start.z, task.begun(parameters), start.theta), task.longest_step
     ended = gone_through(task, run(task, at, dt, say, cold=True))
     for _ in range(1, MOST_BOXES):
-        if ended.stopped or ended.last.lost or other_box(ended.task, ended.last, 1.0) is None:
+        if ended.stopped or ended.last.lost:
             break
-        ended, entered = _entered(ended, say)
+        moved = other_box(ended.task, ended.last, 1.0)
+        if moved is None:
+            break
+        ended, entered = _entered(ended, moved, say)
         if not entered:
             break
     return ended
 
 
-def _entered(left: Searched, say: Progress) -> tuple[Searched, bool]:
+def _entered(left: Searched, moved: tuple[FlowTask, Point] | None, say: Progress) -> tuple[Searched, bool]:
     """Go on in another box, and say whether there was a way into it; else the search stays where it was."""
     windows, farthest = left.task.windows, FARTHEST * left.last.misfit
     own = len(windows.equation.parameters)
     share = 1.0
-    while share >= SHORTEST:
-        moved = other_box(left.task, left.last, share)
-        if moved is None:
-            break
+    while moved is not None and share >= SHORTEST:
         task, at = moved
         if not grows(task.domain, windows, at.parameters[:own], finer=1.0):
             ended = gone_through(task, run(task, at, left.last.dt, say, farthest=farthest), left.rounds)
             if ended.stopped or (not ended.last.lost and ended.last.misfit <= farthest):
                 return ended, True
         share /= 2
+        moved = other_box(left.task, left.last, share) if share >= SHORTEST else None
     last = left.last
     return replace(left, last=last._replace(point=last.at._replace(theta=last.tuned.theta))), False
 
@@ -354,7 +363,8 @@ def other_box(task: FlowTask, last: Round, share: float) -> tuple[FlowTask, Poin
     if task.resolves(last):
         return None
     domain = task.domain.finer(FINER_GRID[len(task.domain.shortest)])
-    fresh = FlowTask.of(task.windows, task.prior, domain, np.asarray(last.point.theta), task.scale)
+    theta = np.asarray(last.point.theta)
+    fresh = FlowTask.of(task.windows, task.prior, domain, theta, task.scale, free=task.free)
     return replace(fresh, slope=task.slope), point
 
 
@@ -369,7 +379,7 @@ def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     if new.features == old.features and new.quietest == old.quietest:
         return None
     z = carry_over(task.windows, prior, at.theta, at.z, at.parameters, old, new)
-    fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale)
+    fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale, free=task.free)
     return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 
 
@@ -395,12 +405,22 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         curved = np.diagonal(information - best.last.information)
         # A slope that falls on the way would overshoot, and come back with the next correction.
         there = slope - (curved if bends else far * np.maximum(curved, 0.0)) * shift
+        point = _corrected(task, best.last, there) if bends else best.last.point
         task = replace(task, slope=there)
-        made = run(task, best.last.point, best.last.dt, say, most=MOST_ROUNDS // 2)
+        made = run(task, point, best.last.dt, say, most=MOST_ROUNDS // 2)
         best = gone_through(task, made, best.rounds, best.last)
         if bends or not far:
             break
     return best, covariance_of(information)
+
+
+def _corrected(task: FlowTask, last: Round, slope: np.ndarray) -> Point:
+    """Return where a settled round would have gone with this slope (P,) of ½ log|K|: a sweep less in a plane."""
+    certain = last.information + np.diag(1.0 / task.scale**2)
+    step = np.linalg.solve(certain, task.slope - slope)
+    parameters = np.clip(last.point.parameters + step, *task.bounds.T)
+    z = last.solved.mean - last.solved.slope @ (parameters - last.at.parameters)
+    return Point(z, parameters, last.point.theta)
 
 
 def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:

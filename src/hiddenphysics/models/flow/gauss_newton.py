@@ -28,7 +28,7 @@ from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_grou
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import QUIETEST, Domain, finer
 from hiddenphysics.models.flow.one_round import GAINED, Point, Round, Solved, solve
-from hiddenphysics.models.flow.path import MOST_GROWTH, Path
+from hiddenphysics.models.flow.path import MOST_GROWTH, Entering, Path
 from hiddenphysics.models.flow.processes import is_outside, levels_of, relative_sizes, sizes_of
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.smoothed import bounds_of
@@ -56,6 +56,10 @@ STEP_ERROR = 0.05
 """Error of the steps in time that is accepted: its norm over all values, in standard deviations of the noise. No
 parameter, in any combination, is moved by more than that many of its deviations."""
 
+NEARBY = 2.0
+"""What the first state leaves over, in units of the noise's variance, up to which the prior of a plane is tuned in the
+first round already, and a second or two are saved: that is no more than a few wrong parameters make."""
+
 UNEXPLAINED = 0.1
 """Part of the misfit that counts as noise there, as long as that is more."""
 
@@ -73,6 +77,13 @@ NEGLIGIBLE = 1e-5
 
 FIRST_STEPS = 4
 """Steps in time between first and last snapshot, to begin with; in a plane two in every gap are enough."""
+
+FREE = 100.0
+"""Size of what comes in from outside where it is free, in sizes of the field in the usual time between stops.
+
+A size that is learned would have a say in the parameters: the less a weather has to do for what the outermost sensor
+shows, the likelier it is, and how much it has to do depends on the diffusivity. Over 30 days of a twin of glacier ice
+(draw 0, truth 0.095) that made it 0.1001 ± 0.0016; free, it is 0.0972 ± 0.0019."""
 
 MANY_GAPS = 20
 """Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
@@ -115,8 +126,13 @@ class FlowTask:
         Whether there is so much noise that normal equations lose nothing.
     frozen, fixed
         Whether the parameters are held where they are, and whether the prior's vector is.
+    given
+        Whether the flat parameters are given: prior, state and columns with a prior are found for these as they are.
+        Frozen ones stay where they are, too, but there the prior is tuned as if they would follow.
     horizon
         Stops of every window that take part; None for all.
+    free
+        Whether what comes in from outside is taken to be as large as it likes.
     """
 
     windows: Windows
@@ -130,7 +146,9 @@ class FlowTask:
     squares: bool = False
     frozen: bool = False
     fixed: bool = False
+    given: bool = False
     horizon: int | None = None
+    free: bool = False
 
     @classmethod
     def of(
@@ -140,6 +158,8 @@ class FlowTask:
         domain: Domain,
         theta: np.ndarray,
         scale: np.ndarray,
+        *,
+        free: bool = False,
     ) -> FlowTask:
         """Compress the data onto a box, for a prior that has about this vector; `scale` is the equation's numbers'."""
         limits = windows.equation.bounds
@@ -152,7 +172,8 @@ class FlowTask:
         noise = float(np.exp(theta[-1]))
         seen = compressed(windows, domain.features.grid, noise)
         squares = windows.quiet + noise > SQUARED
-        return cls(windows, prior, domain, seen, border, scale, bounds, np.zeros(len(bounds)), squares)
+        slope = np.zeros(len(bounds))
+        return cls(windows, prior, domain, seen, border, scale, bounds, slope, squares, free=free)
 
     @cached_property
     def level(self) -> np.ndarray:
@@ -168,8 +189,18 @@ class FlowTask:
         bounds = bounds_of(self.prior, shortest, longest, limits_of_groups(self.windows, self.scale))
         least = QUIETEST[len(self.prior.coordinates)]
         bounds[-1, 0] = np.log(max(self.domain.quietest - self.windows.quiet, least))
+        if self.free:
+            outside = is_outside(self.prior)
+            bounds[np.flatnonzero(self.prior.is_variance)[outside]] = 2 * np.log(FREE)
         bounds[self.prior.is_variance] += 2 * np.log(self.sizes)[:, None]
         return bounds
+
+    def sees_entering(self, last: Round) -> bool:
+        """Whether something that comes in from outside is seen above the noise."""
+        theta = np.asarray(last.tuned.theta)
+        first, spectrum = self.domain.program.features, np.asarray(last.linear.spectrum(theta))
+        seen = np.sum(np.asarray(last.linear.data.A)[..., first:] ** 2, axis=1) * spectrum[first:]
+        return bool(np.any(seen > np.exp(theta[-1])))
 
     @property
     def two_gaps(self) -> bool:
@@ -190,7 +221,19 @@ class FlowTask:
     def path(self, dt: float) -> Path:
         """Return the way through all stops, in steps of at most dt."""
         most = MOST_GROWTH / max(self.windows.span, 1e-300)
-        return Path.through(self.windows.times, dt, most, self.horizon, two_gaps=self.two_gaps)
+        return Path.through(
+            self.windows.times, dt, most, self.horizon, two_gaps=self.two_gaps, entering=self._entering
+        )
+
+    @cached_property
+    def _entering(self) -> Entering | None:
+        """How what comes from outside goes on in time; stops are as many as those of the path."""
+        program, times = self.domain.program, self.windows.times
+        if not program.outside or program.at_once:
+            return None
+        return Entering.smoothly(
+            np.pad(times, ((0, 0), (0, rung(times.shape[1]) - times.shape[1])), mode="edge")
+        )
 
     @property
     def count(self) -> int:
@@ -306,7 +349,7 @@ class FlowTask:
         """Linearise, tune, solve.
 
         With `hold` only the noise is tuned: far from the truth it has to take what wrong parameters cannot explain,
-        or a prior that is free to be anything would.
+        or a prior that is free to be anything would. In a plane that is not asked of a state that is near.
 
         Steps that overshoot and come back, as they do where the noise lets the state bend, are relaxed by what the
         round before has shown: Aitken's rule for vectors (Irons & Tuck, 1969).
@@ -317,6 +360,8 @@ class FlowTask:
             made = self.sweep(at.z, at.parameters, dt)
         misfit = float(np.sqrt(np.asarray(made.misfit) / self.count))
         error = float(made.step_error) / 15
+        near = self.domain.program.coarsely and misfit**2 < NEARBY * self.noise(at)
+        hold = hold and (self.frozen or not near)
         tolerance = self.tolerance(at, misfit, cold=hold)
         bounds = self.prior_bounds
         if hold:
@@ -324,16 +369,18 @@ class FlowTask:
             theta = np.asarray(at.theta)
             last = None if self.fixed else -1
             bounds[:last] = np.clip(theta[:last, None], bounds[:last, :1], bounds[:last, 1:])
-        linear = self.likelihood(made.data, at.parameters)
+        data = _without(made.data, self.border.is_flat) if self.given else made.data
+        linear = self.likelihood(data, at.parameters)
         solved = self._solved(linear, at, bounds)
         step = np.zeros_like(solved.step) if self.frozen else solved.step
+        step = np.where(self.border.is_flat, 0.0, step) if self.given else step
         information = np.asarray(solved.tuned.at.information)
         whole = 1.0 if before is None or not before.fine else _relaxed(before, step, information)
         parameters = np.clip(at.parameters + whole * step, self.bounds[:, 0], self.bounds[:, 1])
         goal = Point(
             solved.mean - solved.slope @ (parameters - at.parameters), parameters, solved.tuned.theta
         )
-        if self.frozen:
+        if self.frozen or self.given:
             solved = solved._replace(step=step)
         fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS
         return Round(
@@ -386,6 +433,12 @@ class FlowTask:
         # Within these limits a step stays as it is: another one would only move the error of the steps about.
         wanted = dt if dt < wanted < COARSER * dt else wanted
         return float(np.clip(wanted, self.windows.span / MOST_STEPS, self.longest_step))
+
+
+def _without(data: Reduced, columns: np.ndarray) -> Reduced:
+    """Return a linear model to which some of the columns of B say nothing; shapes, and so programs, stay the same."""
+    says = np.append(~columns, True) * 1.0
+    return data._replace(B=data.B * says[:-1], rest=data.rest * np.outer(says, says))
 
 
 class SoFar(NamedTuple):

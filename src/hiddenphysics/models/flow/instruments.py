@@ -192,6 +192,12 @@ def size_of(windows: Windows, kind: Kind) -> Sized:
     return Sized(name, float(given), float(given), float(given))
 
 
+def position_sizes(windows: Windows) -> tuple[float, ...]:
+    """Return along every coordinate how far off sensors may stand, to begin with; 0 where they stand as is said."""
+    sizes = {kind.row: size_of(windows, kind).first for kind in kinds_of(windows) if kind.what == "position"}
+    return tuple(sizes.get(side, 0.0) for side in range(len(windows.equation.coordinates)))
+
+
 @dataclass(frozen=True)
 class SensorErrors:
     """What was learned about the sensors.

@@ -19,13 +19,13 @@ from hiddenphysics.models.flow.log_determinant import worth_of_groups
 from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import (
     MOST_GROWTH,
+    Entering,
     Latent,
     Path,
     at_the_end,
     idle_fields,
     moved,
     rates_in_parameters,
-    usual_gaps,
 )
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
@@ -288,6 +288,7 @@ class LearnedFlow:
             "waves": list(self.features.waves),
             "outside": list(self.program.outside),
             "impulses": self.program.impulses,
+            "steady": self.program.steady,
             "noise": self.belief.noise,
             "whole": self.whole,
             "worth": dict(self.worth),
@@ -346,6 +347,7 @@ class LearnedFlow:
                 Program.of(equation, features, tuple(plain.get("outside", ()))),
                 # Before it was said, all that came in did so at once.
                 impulses=bool(plain.get("impulses", True) and plain.get("outside")),
+                steady=bool(plain.get("steady", True) and plain.get("outside")),
             ),
             features=features,
             latent=latent,
@@ -410,9 +412,18 @@ class LearnedFlow:
         every = np.concatenate([times, own])
         order = np.argsort(every, kind="stable") if self.program.outside else np.r_[len(times), : len(times)]
         comes = np.concatenate([np.full(len(times), -1), np.arange(len(own))])[order]
-        usual = usual_gaps(self.stops[[window]])
-        path = Path.through(every[order][None], self.dt, self._most, comes=comes[None], usual=usual).window(0)
+        path = Path.through(
+            every[order][None], self.dt, self._most, comes=comes[None], entering=self._entering(window)
+        ).window(0)
         return path, np.argsort(order)[: len(times)]
+
+    def _entering(self, window: int) -> Entering | None:
+        """How what comes from outside goes on in time in a window; stops are padded to a rung."""
+        program, own = self.program, self.stops[[window]]
+        if not program.outside or program.at_once:
+            return None
+        padded = np.pad(own, ((0, 0), (0, rung(own.shape[1]) - own.shape[1])), mode="edge")
+        return Entering.steadily(padded) if program.steady else Entering.smoothly(padded)
 
     def _check_driven(self, window: int, t: float) -> None:
         """Refuse times at which the inputs are no longer known."""

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from hiddenphysics.learning import HIGHEST, LeftOver, Progress, candidate_terms, term_label, term_scores
 from hiddenphysics.models.flow.compressed import following
+from hiddenphysics.models.flow.gauss_newton import FlowTask
 from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.one_round import Round
+from hiddenphysics.models.flow.sweep import folds
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Symbol
 from hiddenphysics.snapshots import Snapshot
@@ -93,14 +97,39 @@ def _candidates(
     return made
 
 
+class Rows(NamedTuple):
+    """Derivatives of all values as the last round had them, in the state (W, T, G, r, K) and parameters (…, P).
+
+    In units of the fields; r is as many points as the largest snapshot has, or a few more.
+    """
+
+    in_state: np.ndarray
+    in_parameters: np.ndarray
+
+
+def rows_of(task: FlowTask, last: Round) -> Rows | None:
+    """Return the derivatives of the values that a round was made of; None where it has folded or rotated them."""
+    seen, A, B = task.seen, np.asarray(last.linear.data.A), np.asarray(last.linear.data.B)
+    count, stops, fields, rows = seen.values.shape
+    if folds(seen, A.shape[2]) or task.windows.counts.max() > rows:
+        return None
+    weights = seen.weights[seen.which][:, :, None, :, None] * seen.scale[:, None, None]
+    return Rows(*(part.reshape(count, stops, fields, rows, -1) / weights for part in (A, B)))
+
+
 def scores(
-    learned: LearnedFlow, windows: Windows, stops: list[list[LeftOver]], say: Progress
+    learned: LearnedFlow,
+    windows: Windows,
+    stops: list[list[LeftOver]],
+    say: Progress,
+    rows: Rows | None = None,
 ) -> dict[str, float] | None:
     """Return every candidate's coefficient in standard deviations, with all that the state may take of it taken away.
 
     Its column is the candidate along the fitted path, summed up since the window began: what a small term would add to
     the fields, were it not moved on itself. K⁻¹ of the linear model's values is what is left of them over the noise's
-    variance, so the left-overs say all but how much of a column the state takes: its tangents tell that.
+    variance, so the left-overs say all but how much of a column the state takes: its tangents tell that. Those of the
+    last round, `rows`, are taken where there are such; else the features are moved once more.
 
     None where there are too many values or stops, something comes in from outside, or sensors have errors.
     """
@@ -118,11 +147,15 @@ def scores(
         for k, snapshot in enumerate(window):
             say("asking for missing terms")
             deviations = {name: _deviation(learned, windows, name, snapshot) for name in names}
-            _, in_state, in_parameters = learned.linearised(number, snapshot.points, snapshot.t, identity)
             along = _candidates(learned, windows, learned.eye(snapshot.points), modes[: k + 1])
-            for row, name in zip(windows.measured, names, strict=True):
-                A.append((in_state[:, row] / deviations[name]).T)
-                B.append((in_parameters[:, row] / deviations[name]).T)
+            if rows is None:
+                every = learned.linearised(number, snapshot.points, snapshot.t, identity)[1:]
+                in_state, in_parameters = (np.moveaxis(part[:, windows.measured], 0, -1) for part in every)
+            else:
+                in_state, in_parameters = (part[number, k, :, : len(snapshot)] for part in rows)
+            for row, name in enumerate(names):
+                A.append(in_state[row] / deviations[name][:, None])
+                B.append(in_parameters[row] / deviations[name][:, None])
                 G.append({
                     (field, text): np.trapezoid(column, times[: k + 1], axis=0) / deviations[name]
                     if field == name
@@ -131,8 +164,7 @@ def scores(
                     for text, column in every.items()
                 })  # fmt: skip
         root = np.concatenate(A) * np.sqrt(learned.belief.spectrum)
-        inner = np.linalg.solve(np.eye(root.shape[1]) + root.T @ root, root.T)
-        inverses.append(np.eye(len(root)) - root @ inner)
+        inverses.append(_inverse(root))
         own.append(np.concatenate(B))
         columns.append({key: np.concatenate([part[key] for part in G]) for key in G[0]})
     candidates = {
@@ -141,6 +173,15 @@ def scores(
     }
     left = np.concatenate([stop.values[name] for window in stops for stop in window for name in names])
     return term_scores(block_diag(*inverses), left, np.concatenate(own), candidates)
+
+
+def _inverse(root: np.ndarray) -> np.ndarray:
+    """(1 + R Rᵀ)⁻¹ of R (N, K), by Woodbury's identity where it has fewer columns than rows."""
+    values, features = root.shape
+    if values <= features:
+        return np.asarray(np.linalg.inv(np.eye(values) + root @ root.T))
+    inner = np.linalg.solve(np.eye(features) + root.T @ root, root.T)
+    return np.asarray(np.eye(values) - root @ inner)
 
 
 def _deviation(learned: LearnedFlow, windows: Windows, name: str, snapshot: Snapshot) -> np.ndarray:

@@ -27,8 +27,9 @@ PLANE_STEPS, PLANE_GAIN = 8, 1e-2
 """Evaluations in a round that tune the prior of a plane, and a gain of log evidence that is worth another: with
 thousands of features each takes half a second, and the next round goes on."""
 
-SETTLED = 0.01
-"""Rounds end when the parameters move by less than this many standard deviations, in any combination."""
+SETTLED, PLANE_SETTLED = 0.01, 0.03
+"""Rounds end when the parameters move by less than this many standard deviations, in any combination; in a plane, where
+each takes a second or more, a little earlier."""
 
 GAINED = 0.1
 """A state for given parameters is found when the objective, a sum of squares in units of the noise, can only fall by
@@ -82,7 +83,7 @@ def solve(linear: RestrictedLikelihood, at: Point, bounds: Any, scale: Any, half
     """
     in_a_plane = len(linear.prior.coordinates) > 1
     tuned = (
-        tune(linear, at.theta, bounds, PLANE_STEPS, PLANE_GAIN)
+        tune(linear, at.theta, bounds, PLANE_STEPS, PLANE_GAIN, averaged=True)
         if in_a_plane
         else tune(linear, at.theta, bounds)
     )
@@ -186,7 +187,8 @@ class Round(NamedTuple):
         step, information = self.step[: self.own], self.information
         if self.own < len(information):
             information = np.linalg.inv(covariance_of(information)[: self.own, : self.own])
-        return bool(self.fine and not self.held and step @ information @ step < SETTLED**2)
+        enough = PLANE_SETTLED if len(self.linear.prior.coordinates) > 1 else SETTLED
+        return bool(self.fine and not self.held and step @ information @ step < enough**2)
 
     @property
     def found(self) -> bool:

@@ -47,6 +47,7 @@ def check_packed(
             "sensors_sizes": listing(finite),
             "edges": text,
             "impulses": one_of((True, False)),
+            "steady": one_of((True, False)),
         },
     )(dict(plain), PLACE)
     if not set(equation.parameters) <= set(plain["values"]):

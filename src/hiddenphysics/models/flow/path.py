@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,9 +10,10 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from scipy.interpolate import BSpline
 
 from hiddenphysics.compiled_code import compiled
-from hiddenphysics.models.flow.program import Program
+from hiddenphysics.models.flow.program import DEGREE, Program
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.spectral import Driving, Features, Gauge, Grid
 from hiddenphysics.together import together
@@ -64,6 +66,76 @@ class Stops(NamedTuple):
     comes: Any
 
 
+class Entering(NamedTuple):
+    """How what comes from outside goes on in time: Σ_j c_j B_j(t), with S of the splines B at work in every gap.
+
+    In the gap after stop k these are B_k, …, B_{k+S−1}, polynomials of the time since that stop.
+
+    Attributes
+    ----------
+    knots
+        (W, J) times of a window's own stops.
+    gaps
+        (W, J) times until the next one; after the last as long as before.
+    shapes
+        (W, J, S, 4) coefficients of 1, t, t², t³, over the usual time between stops: c counts as what comes in that
+        time.
+    """
+
+    knots: Any
+    gaps: Any
+    shapes: Any
+
+    @classmethod
+    def smoothly(cls, times: np.ndarray) -> Entering:
+        """Return cubic splines with knots at the stops (W, J): twice differentiable, however unequal the gaps.
+
+        Where it was constant from stop to stop, a weather of one day that was seen four times a day had overtones of
+        a third and a fifth of its size, which decay faster on their way in: the diffusivity of a twin of glacier ice
+        came out 7 % too small, 4.6 of its deviations, over 30 days.
+        """
+        made = [_splines(np.unique(own)) for own in times]
+        more = [times.shape[1] - len(shapes) for shapes in made]
+        padded = [
+            np.pad(one, ((0, n), (0, 0), (0, 0)), mode="edge") for one, n in zip(made, more, strict=True)
+        ]
+        return cls(times, _gaps(times), np.stack(padded) / usual_gaps(times)[:, None, None, None])
+
+    @classmethod
+    def steadily(cls, times: np.ndarray) -> Entering:
+        """Return what is constant from stop to stop, as in results of before 19 November 2026."""
+        shapes = np.zeros((*times.shape, 1, 4))
+        shapes[..., 0] = 1.0
+        return cls(times, _gaps(times), shapes / usual_gaps(times)[:, None, None, None])
+
+    def weights(self, gap: Any, t: Any) -> jax.Array:
+        """(S,) of the splines at a time in a gap of one window, 0 before the first; beyond the last they stay."""
+        here = jnp.maximum(gap, 0)
+        after = jnp.minimum(t - jnp.asarray(self.knots)[here], jnp.asarray(self.gaps)[here])
+        return (gap >= 0) * (jnp.asarray(self.shapes)[here] @ after ** jnp.arange(4))
+
+
+def _gaps(times: np.ndarray) -> np.ndarray:
+    """(W, J) time from each of the times (W, J) to the next, and after the last one as long as before it."""
+    gaps = np.diff(times, axis=1, append=times[:, -1:])
+    last = np.max(np.where(gaps > 0, np.arange(gaps.shape[1]), 0), axis=1)
+    return np.where(gaps > 0, gaps, np.take_along_axis(gaps, last[:, None], axis=1))
+
+
+def _splines(stops: np.ndarray) -> np.ndarray:
+    """(J, 4, 4) polynomials of the four cubic B-splines in the gap after each of J stops, one more than gaps."""
+    gaps = np.diff(stops) if len(stops) > 1 else np.ones(1)
+    before = stops[0] + gaps[0] * np.arange(-DEGREE, 0)
+    after = stops[-1] + gaps[-1] * np.arange(1, DEGREE + 2)
+    knots = np.concatenate([before, stops, after])
+    count = len(knots) - DEGREE - 1
+    splines = BSpline(knots, np.eye(count), DEGREE)
+    powers = [splines(stops, nu=p) / math.factorial(p) for p in range(DEGREE + 1)]
+    return np.stack(
+        [np.stack([one[k, k : k + DEGREE + 1] for one in powers], axis=1) for k in range(len(stops))]
+    )
+
+
 class Path(NamedTuple):
     """The way through all stops.
 
@@ -75,14 +147,14 @@ class Path(NamedTuple):
         (W, U) of the steps, the same for all windows: equal gaps share what a step needs to know.
     most
         (W,) largest growth rate that is let happen.
-    usual
-        (W,) usual time between stops: what comes from outside counts as what comes in that time.
+    entering
+        How what comes from outside goes on in time; None where nothing does, or all of it at once.
     """
 
     stops: Stops
     lengths: Any
     most: Any
-    usual: Any
+    entering: Entering | None = None
 
     @classmethod
     def through(
@@ -94,17 +166,15 @@ class Path(NamedTuple):
         *,
         two_gaps: bool = False,
         comes: np.ndarray | None = None,
-        usual: np.ndarray | None = None,
+        entering: Entering | None = None,
     ) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
 
         Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
         window are visited. With `two_gaps` one step is enough for a gap where the next one is as long. `comes` (W, T)
-        says what comes from outside after a stop, by default one thing after the other; `usual` (W,) is the gap that
-        this counts in, that of these times by default.
+        says what comes from outside after a stop, by default one thing after the other, and `entering` how.
         """
         count = times.shape[1]
-        usual = usual_gaps(times if comes is None else _own(times, comes)) if usual is None else usual
         times = np.pad(times, ((0, 0), (0, rung(count) - count)), mode="edge")
         durations = np.diff(times, axis=1, prepend=times[:, :1])
         starts = np.concatenate([times[:, :1], times[:, :-1]], axis=1)
@@ -128,7 +198,7 @@ class Path(NamedTuple):
         if comes is not None:
             own = np.pad(comes, ((0, 0), (0, times.shape[1] - count)), constant_values=-1)
         stops = Stops(fine, coarse, visited & ~first, visited, own)
-        return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most), usual)
+        return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most), entering)
 
     def window(self, index: int) -> Path:
         """Return the way of one window, without the leading axis."""
@@ -140,11 +210,6 @@ def usual_gaps(times: np.ndarray) -> np.ndarray:
     gaps = np.diff(times, axis=1)
     count = np.count_nonzero(gaps > 0, axis=1)
     return np.where(count > 0, np.sum(gaps, axis=1) / np.maximum(count, 1), 1.0)
-
-
-def _own(times: np.ndarray, comes: np.ndarray) -> np.ndarray:
-    """Return times (W, T), those at which nothing new comes in put to the one before."""
-    return np.maximum.accumulate(np.where(comes >= 0, times, times[:, :1]), axis=1)
 
 
 def _distinct(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -254,13 +319,15 @@ def along(
         lambda at: jax.vmap(lambda dt: weights(at, dt, path.most))(path.lengths), parameters
     )
 
-    steady = bool(program.outside) and not program.at_once
+    entering = path.entering
+    pushes = None if entering is None else _pushes(program, latent, entering, kick_basis)
 
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array, force: Any = None) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t, force)
 
     def advance(now: Along, stop: Stops, came: jax.Array) -> Along:
-        force = kick(came) / path.usual if steady else None
+        amplitudes, force_of = (None, None) if pushes is None else pushes(came)
+        force = None if amplitudes is None or force_of is None else force_of(amplitudes)
         dt, by_here = path.lengths[stop.fine.which], jax.tree.map(lambda part: part[stop.fine.which], by)
         in_by_here = jax.tree.map(lambda part: part[:, stop.fine.which], in_by)
         coarse_dt = path.lengths[stop.coarse.which]
@@ -274,18 +341,19 @@ def along(
                 return jax.jvp(taken, (now.modes, parameters, by_here), (tangent, unit, in_by))[1]
 
             in_parameters = jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here)
-            if coarsely:
+            if coarsely or not tangents:
                 modes = step(now.modes, parameters, by_here, t)
                 return now._replace(modes=modes, in_parameters=in_parameters)
             modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t, force), now.modes)
             in_state = jax.vmap(push)(now.in_state)
-            if steady:
-                _, forced = jax.linearize(lambda force: step(now.modes, parameters, by_here, t, force), force)
-                new = jax.vmap(forced)(kick_basis) / path.usual
+            if amplitudes is not None and force_of is not None:
+                _, forced = jax.linearize(
+                    lambda some: step(now.modes, parameters, by_here, t, force_of(some)), amplitudes
+                )
+                new = jax.vmap(forced)(jnp.eye(amplitudes.size).reshape(-1, *amplitudes.shape))
                 into = program.features + jnp.maximum(came, 0) * program.kicks
-                old = jax.lax.dynamic_slice_in_dim(in_state, into, program.kicks)
-                new = jnp.where(came < 0, old, old + new)
-                in_state = jax.lax.dynamic_update_slice_in_dim(in_state, new, into, axis=0)
+                old = jax.lax.dynamic_slice_in_dim(in_state, into, amplitudes.size)
+                in_state = jax.lax.dynamic_update_slice_in_dim(in_state, old + new, into, axis=0)
             return now._replace(modes=modes, in_state=in_state, in_parameters=in_parameters)
 
         def coarse(index: jax.Array, now: Along) -> Along:
@@ -366,13 +434,33 @@ def kicks_of(
     if places is not None:
         places = jnp.broadcast_to(places, (len(program.state), *program.shape))
     gauge = Gauge(jnp.broadcast_to(latent.padding, (len(program.state), *program.shape)), places)
-    amplitudes = latent.z[program.features :].reshape(-1, len(program.state), waves.count)
+    amplitudes = latent.z[program.features :].reshape(-1, program.kicks)
 
     def to_modes(z: jax.Array) -> jax.Array:
-        return allow(waves.to_modes(z.reshape(len(program.state), -1), gauge))
+        each = jnp.zeros((len(program.state), waves.count))
+        each = each.at[:, np.array(program.entering)].set(z.reshape(len(program.state), -1))
+        return allow(waves.to_modes(each, gauge))
 
     basis = jax.vmap(to_modes)(jnp.eye(program.kicks))
     return lambda index: (index >= 0) * to_modes(amplitudes[jnp.maximum(index, 0)]), basis
+
+
+def _pushes(
+    program: Program, latent: Latent, entering: Entering, basis: jax.Array
+) -> Callable[[Any], tuple[jax.Array, Callable[[jax.Array], Callable[[Any], jax.Array]]]]:
+    """Return what tells for a gap the amplitudes (S, kicks) at work in it, and how such make a force in time."""
+    every = latent.z[program.features :].reshape(-1, program.kicks)
+    splines = entering.shapes.shape[-2]
+
+    def of_gap(gap: Any) -> tuple[jax.Array, Callable[[jax.Array], Callable[[Any], jax.Array]]]:
+        amplitudes = jax.lax.dynamic_slice_in_dim(every, jnp.maximum(gap, 0), splines)
+
+        def force_of(some: jax.Array) -> Callable[[Any], jax.Array]:
+            return lambda t: jnp.tensordot(entering.weights(gap, t) @ some, basis, 1)
+
+        return amplitudes, force_of
+
+    return of_gap
 
 
 def _with_slopes(function: Callable[[jax.Array], Any], at: jax.Array) -> tuple[Any, Any]:
@@ -388,20 +476,22 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
     motion, features = program.on(latent.ends, latent.driving)
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
-    kick, _ = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
-
-    steady = bool(program.outside) and not program.at_once
+    kick, basis = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
+    pushes = None if path.entering is None else _pushes(program, latent, path.entering, basis)
 
     def visit(state: tuple[jax.Array, jax.Array], each: tuple[Any, Leg]) -> tuple[Any, jax.Array]:
         modes, came = state
         index, leg = each
         dt = path.lengths[leg.which]
         by = motion.weights(numbers, dt, most=path.most)
-        force = kick(came) / path.usual if steady else None
+        force = None
+        if pushes is not None:
+            amplitudes, force_of = pushes(came)
+            force = force_of(amplitudes)
         modes = jax.lax.fori_loop(
             0, leg.steps, lambda i, now: motion.step(now, numbers, by, leg.starts + i * dt, force), modes
         )
-        after = modes if steady else modes + kick(index)
+        after = modes if pushes is not None else modes + kick(index)
         return (after, jnp.where(index < 0, came, index)), modes
 
     modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)

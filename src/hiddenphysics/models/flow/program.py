@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import jax.numpy as jnp
+
 from hiddenphysics.equation import Equation
 from hiddenphysics.spectral import (
     MIN_POINTS,
@@ -21,6 +23,14 @@ from hiddenphysics.spectral import (
     process_count,
 )
 
+DEGREE = 3
+"""Of the splines in time of what comes from outside."""
+
+
+def is_layered(equation: Equation) -> bool:
+    """Whether what comes in does so through layers right beyond the ends of a line."""
+    return len(equation.coordinates) == 1 and equation.system.diffuses
+
 
 @dataclass(frozen=True)
 class Program:
@@ -34,8 +44,9 @@ class Program:
         Points of the grid along each side, and waves of the latent.
     outside
         Waves of what comes from outside at every stop; none where nothing does.
-    impulses
-        Whether that comes all at once on a line, too: in results of before November 2026.
+    impulses, steady
+        Whether that comes all at once on a line, too, or is constant from stop to stop: in results of before 19
+        November 2026.
     """
 
     equation: Equation
@@ -43,6 +54,7 @@ class Program:
     waves: tuple[int, ...]
     outside: tuple[int, ...] = ()
     impulses: bool = False
+    steady: bool = False
 
     @classmethod
     def of(cls, equation: Equation, features: Features, outside: tuple[int, ...] = ()) -> Program:
@@ -72,7 +84,22 @@ class Program:
     @property
     def kicks(self) -> int:
         """Features F·M of what comes from outside at one stop."""
-        return len(self.state) * wave_count(self.outside) if self.outside else 0
+        return len(self.state) * len(self.entering)
+
+    @property
+    def entering(self) -> tuple[int, ...]:
+        """Which of the waves of what comes from outside are at work; see `entering`."""
+        if not self.outside:
+            return ()
+        if self.impulses or self.steady:
+            return tuple(range(wave_count(self.outside)))
+        return entering(self.equation, self.outside)
+
+    def blocks(self, stops: int) -> int:
+        """How often what comes from outside has amplitudes of its own: at every stop; splines begin before it, too."""
+        if not self.outside:
+            return 0
+        return stops if self.at_once or self.steady else stops + DEGREE
 
     @property
     def state(self) -> tuple[str, ...]:
@@ -90,7 +117,7 @@ class Program:
 
     @property
     def at_once(self) -> bool:
-        """Whether what comes from outside does so all at once after a stop; otherwise all the way to the next one.
+        """Whether what comes from outside does so all at once after a stop; otherwise it goes on smoothly in time.
 
         What a weather does to the outermost sensor between two stops is not what it does at these. Where all of it came
         after a stop, more of it lay between stops than the values at them say, and the diffusivity of a twin of glacier
@@ -121,7 +148,13 @@ class Program:
 
         def made(z: Any, parameters: Any) -> Any:
             split = self.features - self.means
-            processes = features.to_modes(z[:split].reshape(self.processes, -1), gauge)
+            amplitudes = jnp.asarray(z[:split]).reshape(self.processes, -1)
+            if self.means:
+                # A mean stream is the same everywhere, wherever the eddies on it are large.
+                processes = features.to_modes(amplitudes.at[:, 0].set(0.0), gauge)
+                processes = processes.at[(slice(None), *(0,) * len(self.shape))].add(amplitudes[:, 0])
+            else:
+                processes = features.to_modes(amplitudes, gauge)
             if not self.tied:
                 return processes
             numbers = dict(zip(names, parameters, strict=True))
@@ -144,6 +177,14 @@ class Program:
     def coarse_on(self, ends: Any, driving: Driving | None = None) -> Motion:
         """Return the motion whose derivatives in the state are taken where these go the coarse way."""
         return Motion.over(self.equation, self.shape, ends, driving, self.products)
+
+
+def entering(equation: Equation, outside: tuple[int, ...]) -> tuple[int, ...]:
+    """Return which of the waves of what comes from outside are at work: the constant, then cosines, then sines.
+
+    Of layers, which are read a quarter and three quarters along one wave, the cosine is 0.
+    """
+    return (0, 2) if is_layered(equation) else tuple(range(wave_count(outside)))
 
 
 @lru_cache(maxsize=256)

@@ -37,7 +37,7 @@ from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.processes import has_outside, own_lengths, with_outside
-from hiddenphysics.models.flow.program import wave_count
+from hiddenphysics.models.flow.program import entering, is_layered
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
 from hiddenphysics.models.flow.windows import Windows, gathered, whole
 from hiddenphysics.models.model import Fit
@@ -57,8 +57,10 @@ found more than 1.3 times too small."""
 FIRST_POINTS = 1024
 """Points of a window's first snapshot that its first state is smoothed from."""
 
-MOST_COLUMNS, MOST_LINEAR = 400, 1200
-"""Columns of what comes into a window, and where the motion is linear and costs no transforms."""
+MOST_COLUMNS, MOST_LINEAR = 400, 300
+"""Columns of what comes into a window, and where the motion is linear and costs no transforms. A factorisation takes
+the cube of them, and what a cut forgets is one first state: 240 of them, 30 days of glacier ice, take a second a
+round."""
 
 PAIRS = 4
 """Neighbouring snapshots that a first guess is regressed on where there is no weak form."""
@@ -154,7 +156,9 @@ class Outset:
             return self.windows.times.shape[1]
         system = self.windows.equation.system
         linear = all(rest == 0 for rest in system.rest)
-        each = len(system.state) * wave_count((self.outside,) * len(self.windows.equation.coordinates))
+        each = len(system.state) * len(
+            entering(self.windows.equation, (self.outside,) * len(self.windows.equation.coordinates))
+        )
         return max((MOST_LINEAR if linear else MOST_COLUMNS) // each, SHORTEST_WINDOW)
 
     @property
@@ -195,6 +199,10 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
     ended = _entered(outset, longest, say)
     if not ended.stopped:
         ended = _settled(ended, say)
+    task = ended.task
+    layered = bool(outset.outside) and is_layered(task.windows.equation)
+    if layered and not (task.free or ended.stopped) and task.sees_entering(ended.last):
+        ended = _settled(replace(ended, task=replace(task, free=True)), say)
     against = unexplained(outset.noise, max(one.doubt for one in outset.smoothed))
     heavy = outset.noise > HEAVY and len(outset.names) <= MOST_PARAMETERS and not outset.prior.groups
     correct = _explored(outset) if heavy else polish
@@ -348,7 +356,9 @@ def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.nd
     envelopes = [flat] * process_count(groups_of(windows.equation))
     lengths = own_lengths(outset.prior, theta)
     domain = domain_of(windows, outset.prior, envelopes, lengths, noise, outside=outset.outside)
-    return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
+    layered = bool(outset.outside) and is_layered(windows.equation)
+    free = layered and windows.edges.asks_to_enter
+    return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters), free=free)
 
 
 def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarray:

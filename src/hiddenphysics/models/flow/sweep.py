@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from math import prod
 from typing import Any, NamedTuple
 
 import jax
@@ -33,8 +34,8 @@ class Sweep(NamedTuple):
         Largest root mean square, at any stop and in units of the fields' sizes, of what stands in the shortest waves
         of the grid: what the next shorter ones would hold is smaller than that.
     growth
-        (W, T) how much the fastest growing derivative in the state has grown at every stop; 1 where rows were pulled
-        back, of which there are few stops.
+        (W, T) how much the fastest growing derivative in the state has grown at every stop. Where rows were pulled
+        back there are none of the whole state: then, how much the largest derivative of a value has.
     """
 
     data: Reduced
@@ -57,8 +58,14 @@ def folds(seen: Seen, features: int) -> bool:
     return bool(seen.known is None and stops * fields * rows > features)
 
 
+def _moved_numbers(program: Program, latent: Latent, path: Path, **others: Any) -> int:
+    """Numbers that a sweep moves from stop to stop: the modes of all tangents."""
+    modes = prod(program.shape[:-1]) * (program.shape[-1] // 2 + 1)
+    return int(len(program.state) * modes * latent.z.size * path.stops.visited.shape[1])
+
+
 @together
-@compiled(static_argnums=0, static_argnames="squares")
+@compiled(light=_moved_numbers, static_argnums=0, static_argnames="squares")
 def sweep(
     program: Program,
     seen: Seen,
@@ -120,11 +127,13 @@ def sweep(
                     jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim)
                 )
                 size = jnp.sqrt(2 * jnp.max(power * seen.scale**2))
-                if not backwards:
+                if backwards:
+                    norms = jnp.max(jnp.linalg.norm(pulled, axis=1), keepdims=True)
+                else:
                     own = fields.in_state[: program.features]
                     norms = jnp.linalg.norm(own.reshape(program.features, -1), axis=1)
-                    first = jnp.where(index == 0, norms, first)
-                    growth = growth.at[index].set(jnp.max(norms / first))
+                first = jnp.where(index == 0, norms, first)
+                growth = growth.at[index].set(jnp.max(norms / first))
                 return (
                     kept,
                     misfit + left @ left,
@@ -142,8 +151,8 @@ def sweep(
             jnp.zeros(()),
             jnp.zeros(()),
             jnp.zeros(()),
-            jnp.ones(stops) if backwards else jnp.zeros(stops),
-            jnp.ones(program.features),
+            jnp.zeros(stops),
+            jnp.ones(1 if backwards else program.features),
         )
         extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values, pulled)
         kept, *others, _ = along(

@@ -11,21 +11,25 @@ of a few sensors the length alone may decide. Rue, Martino & Chopin (2009), J. R
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import combinations
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from scipy.linalg import solve_triangular
 from scipy.special import ndtri
 
-from hiddenphysics.gaussian import Reduced, covariance_of, effective
+from hiddenphysics.compiled_code import compiled
+from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, effective
 from hiddenphysics.learning import RELIABLE, importance_weights
 from hiddenphysics.models.flow.gauss_newton import FlowTask
 from hiddenphysics.models.flow.one_round import Round
+from hiddenphysics.together import together
 
 DRAWS = 128
-"""Milliseconds each."""
+"""Half a millisecond each."""
 
 WIDER = 1.5
 """The draws' deviations, in those that the information on θ promises: tails that are missed cannot be weighted."""
@@ -61,11 +65,16 @@ class Mixture(NamedTuple):
     covariance: np.ndarray
     pareto_k: float
 
+    @property
+    def is_reliable(self) -> bool:
+        """Whether means over the draws can be believed; where not, the posterior is to be sampled."""
+        return self.pareto_k < RELIABLE
+
     def sentence(self) -> str:
         """Say it in words."""
         doubt = (
             ""
-            if self.pareto_k < RELIABLE
+            if self.is_reliable
             else f", and weights of draws do not tell how well (Pareto k = {self.pareto_k:.2g})"
         )
         return f"So few values hardly tell lengths and noise: that is in the deviations{doubt}."
@@ -80,15 +89,16 @@ class _Answer(NamedTuple):
 def prior_mixture(task: FlowTask, last: Round) -> Mixture | None:
     """Return what draws of θ add to the covariance of the parameters around their estimate.
 
-    None where that is not worth it, or was not asked: there are many values, or columns with a prior of their own.
+    None where that is not worth it, or was not asked: there are many values, or unknown functions.
     """
     covariance, most = covariance_of(last.information), MOST_VALUES[len(task.domain.shortest)]
-    many = task.windows.count > most or not np.all(task.border.is_flat)
+    many = task.windows.count > most or bool(task.windows.equation.functions)
     if many or not _is_sound(covariance):
         return None
     bounds = task.prior_bounds + BEYOND * np.array([-1.0, 1.0])
     made = _mixture(last, bounds, 1.0 / (NATURAL * task.scale) ** 2)
-    part = np.trace(np.linalg.solve(covariance, made.covariance)) / len(covariance)
+    own = np.ix_(task.border.is_flat, task.border.is_flat)
+    part = np.trace(np.linalg.solve(covariance[own], made.covariance[own])) / len(covariance[own])
     return made if part > WORTH else None
 
 
@@ -106,12 +116,16 @@ def _mixture(last: Round, bounds: np.ndarray, flat: np.ndarray) -> Mixture:
     data: Reduced = jax.tree.map(np.asarray, last.linear.data)
     low, high = bounds.T
     free = (theta > low + 1e-6) & (theta < high - 1e-6)
-    centre = _answer(last, data, flat, theta)
+
+    def answers(thetas: np.ndarray) -> list[_Answer]:
+        return [_answer(data, *one) for one in _priors(last, flat, thetas)]
+
+    (centre,) = answers(theta[None])
     nothing = Mixture(np.zeros_like(centre.covariance), -np.inf)
     if not (free.any() and _is_sound(centre.covariance)):
         return nothing
     curvature = _curvature(
-        lambda at: _answer(last, data, flat, at).log_likelihood, theta, np.flatnonzero(free)
+        lambda at: np.array([one.log_likelihood for one in answers(at)]), theta, np.flatnonzero(free)
     )
     if not np.all(np.isfinite(curvature)):
         return nothing
@@ -121,13 +135,13 @@ def _mixture(last: Round, bounds: np.ndarray, flat: np.ndarray) -> Mixture:
     draws = np.tile(theta, (DRAWS, 1))
     draws[:, free] += (points * spread) @ axes.T
     inside = np.all((draws >= low) & (draws <= high), axis=1)
-    answers = [_answer(last, data, flat, one) for one in draws[inside]]
-    ratio = np.array([one.log_likelihood for one in answers]) + 0.5 * np.sum(points[inside] ** 2, axis=1)
+    drawn = answers(draws[inside])
+    ratio = np.array([one.log_likelihood for one in drawn]) + 0.5 * np.sum(points[inside] ** 2, axis=1)
     if not np.any(np.isfinite(ratio)):
         return nothing
     weights, pareto_k = importance_weights(ratio)
     total = np.zeros_like(centre.covariance)
-    for weight, one in zip(weights, answers, strict=True):
+    for weight, one in zip(weights, drawn, strict=True):
         if weight > 0 and np.all(np.isfinite(one.covariance)):
             away = one.estimate - centre.estimate
             total += weight * (one.covariance - centre.covariance + np.outer(away, away))
@@ -147,42 +161,74 @@ def _even_points(count: int, dimensions: int) -> np.ndarray:
     return np.asarray((0.5 + np.outer(np.arange(1, count + 1), steps)) % 1.0)
 
 
-def _answer(last: Round, data: Reduced, flat: np.ndarray, theta: np.ndarray) -> _Answer:
-    """Generalised least squares and the restricted likelihood at a prior's vector, its constants left out.
+def _priors(
+    last: Round, flat: np.ndarray, thetas: np.ndarray
+) -> Iterator[tuple[np.ndarray, float, np.ndarray, np.ndarray]]:
+    """Yield variances of features and noise at vectors (N, H), and precisions (P,) and means (P,) of the parameters.
 
-    The parameters' own prior has the precisions `flat` (P,).
+    The parameters' own prior has the precisions `flat` (P,); errors of sensors have that of θ. As many vectors are
+    asked at once as there are draws.
     """
-    spectrum = np.asarray(last.linear.spectrum(theta))
-    noise = float(effective(spectrum, np.exp(theta[-1]), data.A))
+    for first in range(0, len(thetas), DRAWS):
+        some = thetas[first : first + DRAWS]
+        filled = np.pad(some, ((0, DRAWS - len(some)), (0, 0)), mode="edge")
+        spectra, noises, precisions, means = map(np.asarray, _at_all(last.linear, filled, flat))
+        yield from zip(spectra[: len(some)], noises.tolist(), precisions, means, strict=False)
+
+
+@together
+@compiled(once=True)
+def _at_all(linear: RestrictedLikelihood, thetas: jax.Array, flat: jax.Array) -> tuple[jax.Array, ...]:
+    """Variances (N, K) of the features and (N,) of the noise, precisions and means (N, P), at vectors (N, H)."""
+
+    def one(theta: jax.Array) -> tuple[jax.Array, ...]:
+        spectrum, held = linear.spectrum(theta), linear.held(theta)
+        noise = effective(spectrum, jnp.exp(theta[-1]), linear.data.A)
+        if held is None:
+            return spectrum, noise, flat, jnp.zeros_like(flat)
+        return spectrum, noise, flat + held.precision, held.mean
+
+    return jax.lax.map(one, thetas)
+
+
+def _answer(
+    data: Reduced, spectrum: np.ndarray, noise: float, precision: np.ndarray, mean: np.ndarray
+) -> _Answer:
+    """Generalised least squares and the restricted likelihood at a prior, its constants left out.
+
+    The features' variances are `spectrum`; the parameters' own prior has a precision and a mean, (P,) each.
+    """
     count, windows = data.B.shape[-1], zip(data.A, data.B, data.y, data.known, strict=True)
     gram = data.rest / noise
     logs = float(data.spare) * np.log(noise)
     try:
         for A, B, y, known in windows:
             L = np.linalg.cholesky((A * spectrum) @ A.T + np.diag(noise + known))
-            both = np.linalg.solve(L, np.column_stack([B, y]))
+            both = solve_triangular(L, np.column_stack([B, y]), lower=True, check_finite=False)
             gram = gram + both.T @ both
             logs += 2 * np.sum(np.log(np.diagonal(L)))
-        information = gram[:count, :count] + np.diag(flat)
-        estimate = np.linalg.solve(information, gram[:count, -1])
-        logs += np.linalg.slogdet(information)[1]
+        information, towards = gram[:count, :count] + np.diag(precision), gram[:count, -1] + precision * mean
+        estimate = np.linalg.solve(information, towards)
+        logs += np.linalg.slogdet(information)[1] - np.sum(np.log(precision))
     except np.linalg.LinAlgError:
         return _Answer(-np.inf, np.zeros(count), np.zeros((count, count)))
-    left = gram[-1, -1] - estimate @ gram[:count, -1]
+    left = gram[-1, -1] + precision @ mean**2 - estimate @ towards
     return _Answer(-0.5 * (left + logs), estimate, covariance_of(np.asarray(information)))
 
 
-def _curvature(value: Callable[[np.ndarray], float], at: np.ndarray, free: np.ndarray) -> np.ndarray:
+def _curvature(value: Callable[[np.ndarray], np.ndarray], at: np.ndarray, free: np.ndarray) -> np.ndarray:
     """Second differences of −value in some of its numbers, over a step in which a logarithm is far from exact."""
-    steps = STEP * np.eye(at.size)[free]
-    middle, count = value(at), len(free)
-    along = np.array([[value(at + sign * step) for sign in (1, -1)] for step in steps])
-    if not (np.isfinite(middle) and np.all(np.isfinite(along))):
+    steps, count = STEP * np.eye(at.size)[free], len(free)
+    pairs = list(combinations(range(count), 2))
+    both = [steps[i] + steps[j] for i, j in pairs]
+    values = value(at + np.array([np.zeros(at.size), *steps, *-steps, *both, *(-each for each in both)]))
+    middle, along, across = np.split(values, [1, 1 + 2 * count])
+    if not np.all(np.isfinite(values[: 1 + 2 * count])):
         return np.full((count, count), np.nan)
-    hessian = np.diag(2 * middle - along.sum(axis=1))
-    for i, j in combinations(range(count), 2):
-        across = value(at + steps[i] + steps[j]) + value(at - steps[i] - steps[j])
-        hessian[i, j] = hessian[j, i] = -0.5 * (across + 2 * middle - along[i].sum() - along[j].sum())
+    along, across = along.reshape(2, count).sum(axis=0), across.reshape(2, len(pairs)).sum(axis=0)
+    hessian = np.diag(2 * middle[0] - along)
+    for (i, j), total in zip(pairs, across, strict=True):
+        hessian[i, j] = hessian[j, i] = -0.5 * (total + 2 * middle[0] - along[i] - along[j])
     return hessian / STEP**2
 
 
