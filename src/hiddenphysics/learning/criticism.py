@@ -19,10 +19,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
+from math import erfc, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import ndtr
 
 from hiddenphysics.learning.outliers import far_off
 
@@ -288,7 +288,7 @@ def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float]
         "sensors": _total(part for window in windows for part in _sensors(window)),
     }
     checks = [
-        Check(name, float(ndtr(-total.score(variance))), total.alike(variance))
+        Check(name, _beyond(total.score(variance)), total.alike(variance))
         for name, total in sums.items()
         if total.number >= FEWEST_PRODUCTS
     ]
@@ -296,7 +296,7 @@ def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float]
     terms = {name: abs(score) for name, score in known.items()}
     missing = max(terms, key=lambda name: terms[name], default=None)
     if missing is not None:
-        p = min(1.0, len(terms) * 2 * float(ndtr(-terms[missing])))
+        p = min(1.0, len(terms) * 2 * _beyond(terms[missing]))
         checks.append(Check("terms", p, float(min(1.0, terms[missing] ** 2 / len(every)))))
     if not checks:
         return Criticism()
@@ -332,6 +332,11 @@ class _Products(NamedTuple):
     def alike(self, variance: float) -> float:
         """Return the correlation of the two factors, 0 where it is negative."""
         return float(np.clip(self.total / (variance * max(self.number, 1)), 0.0, 1.0))
+
+
+def _beyond(score: float) -> float:
+    """Probability that a normal number is larger; SciPy's takes a quarter of a second to import."""
+    return 0.5 * erfc(score / sqrt(2.0))
 
 
 def _total(parts: Iterator[_Products]) -> _Products:

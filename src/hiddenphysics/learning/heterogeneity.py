@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc
 
 from hiddenphysics.gaussian import covariance_of
 
@@ -156,6 +155,8 @@ def heterogeneity(
         # A difference that the experiment itself cannot tell from nothing is no difference.
         clear = np.abs(step - together) > 2 * deviation
         apart = max(apart, float(np.max(np.abs(step - together) / scale * clear, initial=0.0)))
+    from scipy.special import chdtrc  # a quarter of a second to import, for several experiments alone
+
     statistic = float(np.sum(statistics))
     p_value = float(chdtrc(degrees, statistic)) if degrees > 0 else 1.0
     return Heterogeneity(p_value, statistic, max(degrees, 0), apart, tuple(shares))

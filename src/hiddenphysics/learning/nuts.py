@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 Density = Callable[[np.ndarray], tuple[float, np.ndarray]]
 """Vector (D,) -> log density, up to a constant, and its gradient (D,)."""
@@ -271,7 +270,8 @@ def r_hat(draws: np.ndarray) -> float:
 
 
 def _normalised(draws: np.ndarray) -> np.ndarray:
-    from scipy.stats import rankdata  # half a second to import, for chains alone
+    from scipy.special import ndtri  # half a second to import with the next, for chains alone
+    from scipy.stats import rankdata
 
     ranks = rankdata(draws, method="average").reshape(draws.shape)
     return np.asarray(ndtri((ranks - 0.375) / (draws.size + 0.25)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from scipy.special import ndtri
+from math import inf
+from statistics import NormalDist
 
 from hiddenphysics.equation import format_interval, format_plus_minus
 
@@ -30,7 +30,7 @@ class Estimate:
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the central normal interval of the given level, cut at the bounds."""
-        reach = float(ndtri(0.5 + 0.5 * level)) * self.std
+        reach = (NormalDist().inv_cdf(0.5 + 0.5 * level) if level < 1 else inf) * self.std
         return max(self.estimate - reach, self.lower), min(self.estimate + reach, self.upper)
 
     def interval_text(self, level: float = 0.95) -> str:

@@ -3,7 +3,7 @@
 from hiddenphysics.spectral.driving import Driving
 from hiddenphysics.spectral.features import Features, Gauge, Mirror, seen_through, values_at, wave_matrix
 from hiddenphysics.spectral.freedom import Group, basis, groups_of, process_count
-from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes, padded_shape
+from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes, fast_length, padded_shape
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
 from hiddenphysics.spectral.motion import Motion
 from hiddenphysics.spectral.projection import projection
@@ -26,6 +26,7 @@ __all__ = [
     "Motion",
     "basis",
     "check_solvable",
+    "fast_length",
     "groups_of",
     "padded_shape",
     "process_count",

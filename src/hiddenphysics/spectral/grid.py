@@ -13,7 +13,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Complex, Float
-from scipy.fft import next_fast_len
 
 import hiddenphysics.compiled_code  # noqa: F401  (double precision, before anything is traced)
 from hiddenphysics.errors import ModelError
@@ -222,4 +221,19 @@ def _extract(modes: jax.Array, axis: int, positive: int, size: int) -> jax.Array
 
 def padded_shape(shape: tuple[int, ...], factor: Fraction) -> tuple[int, ...]:
     """Return even numbers of points, good for FFTs, at least `factor` times as many along every side."""
-    return tuple(2 * int(next_fast_len(ceil(ceil(factor * n) / 2), real=False)) for n in shape)
+    return tuple(2 * fast_length(ceil(ceil(factor * n) / 2)) for n in shape)
+
+
+def fast_length(least: int) -> int:
+    """Return the next number without prime factors above 11: an FFT of this length is quick.
+
+    SciPy's `next_fast_len`, which is the same, takes a quarter of a second to import.
+    """
+    length, rest = least, 0
+    while rest != 1:
+        rest = length
+        for prime in (2, 3, 5, 7, 11):
+            while rest % prime == 0:
+                rest //= prime
+        length += 1
+    return length - 1

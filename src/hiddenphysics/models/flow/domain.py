@@ -12,7 +12,6 @@ from functools import cached_property, partial
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.fft import next_fast_len
 
 from hiddenphysics.equation import parameter
 from hiddenphysics.errors import ModelError
@@ -31,6 +30,7 @@ from hiddenphysics.spectral import (
     Gauge,
     Grid,
     basis,
+    fast_length,
     projection,
     seen_through,
     wave_matrix,
@@ -457,7 +457,7 @@ def choose(
         wanted.append(reach / short * side / (2 * np.pi))
     share = min(1.0, (most / _count(wanted)) ** (1.0 / len(wanted)))
     waves = [rung(share * w, WAVES_PER_OCTAVE[len(wanted)]) for w in wanted]
-    shape = [2 * int(next_fast_len(math.ceil(FINER[len(wanted)] * w) + 1)) for w in waves]
+    shape = [2 * fast_length(math.ceil(FINER[len(wanted)] * w) + 1) for w in waves]
     total = _count(waves)
     if total > MOST_FEATURES:
         raise ModelError(
@@ -477,7 +477,7 @@ def _count(waves: Sequence[float]) -> float:
 def finer(features: Features, steepest: float) -> Features:
     """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
     factor = rising(steepest)
-    shape = tuple(2 * int(next_fast_len(math.ceil(factor * n / 2))) for n in features.grid.shape)
+    shape = tuple(2 * fast_length(math.ceil(factor * n / 2)) for n in features.grid.shape)
     return replace(features, grid=Grid(features.grid.box, shape)) if factor > 1 else features
 
 

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.interpolate import BSpline
 
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.models.flow.program import DEGREE, Program
@@ -124,6 +123,8 @@ def _gaps(times: np.ndarray) -> np.ndarray:
 
 def _splines(stops: np.ndarray) -> np.ndarray:
     """(J, 4, 4) polynomials of the four cubic B-splines in the gap after each of J stops, one more than gaps."""
+    from scipy.interpolate import BSpline  # a quarter of a second to import, for driven edges alone
+
     gaps = np.diff(stops) if len(stops) > 1 else np.ones(1)
     before = stops[0] + gaps[0] * np.arange(-DEGREE, 0)
     after = stops[-1] + gaps[-1] * np.arange(1, DEGREE + 2)

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
+from statistics import NormalDist
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import ndtri
 
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, effective
@@ -131,7 +131,7 @@ def _mixture(last: Round, bounds: np.ndarray, flat: np.ndarray) -> Mixture:
         return nothing
     sizes, axes = np.linalg.eigh(curvature)
     spread = np.minimum(WIDER / np.sqrt(np.maximum(sizes, 1e-12)), LOOSEST)
-    points = ndtri(_even_points(DRAWS, int(free.sum())))
+    points = np.vectorize(NormalDist().inv_cdf)(_even_points(DRAWS, int(free.sum())))
     draws = np.tile(theta, (DRAWS, 1))
     draws[:, free] += (points * spread) @ axes.T
     inside = np.all((draws >= low) & (draws <= high), axis=1)
