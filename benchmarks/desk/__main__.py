@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--folder", type=Path, default=Path("desk"), help="where files and pictures go")
     parser.add_argument(
-        "--ways", nargs="+", default=(), help="of the studio: demo, ice, recording, mishaps, screens"
+        "--ways", nargs="+", default=(), help="of the studio: demo, own, ice, recording, mishaps, screens"
     )
     parser.add_argument(
         "--recording", type=Path, help="the file of the way `recording`; by default KdV's data set"

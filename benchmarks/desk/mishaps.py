@@ -13,6 +13,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page
 
 from benchmarks.desk.studio import Studio, Way, fill, opened, started
+from hiddenphysics.studio.server import AWAY
 
 SOON = 60_000.0
 """Milliseconds within which a sentence has to be there."""
@@ -104,7 +105,14 @@ def _closed(browser: Browser, page: Page, studio: Studio) -> str:
     again = opened(browser, studio)
     again.wait_for_selector("#state[data-state=finished]")
     numbers = again.inner_text("table.numbers tbody").replace("\n", " ").replace("\t", " ")
-    return f"closed page: {''.join(studio.said[-1:]).strip()} [opened again, fit 3 has ended: {numbers}]"
+    again.wait_for_timeout(1000)
+    waiting = len(_fits(studio))
+    again.context.close()
+    time.sleep(AWAY + 1.0)
+    return (
+        f"closed page: {''.join(studio.said[-1:]).strip()} [opened again, fit 3 has ended: {numbers}; processes that "
+        f"wait for a fit: {waiting}, {AWAY + 1.0:g} s after the page was closed {len(_fits(studio))}]"
+    )
 
 
 def _strangers(studio: Studio) -> Iterator[str]:

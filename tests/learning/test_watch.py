@@ -6,7 +6,7 @@ import _thread
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
@@ -41,7 +41,9 @@ def heartbeats() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name.startswith("heartbeat")]
 
 
-def stopping_at(word: str, limit: float = 60.0) -> Watch:
+def stopping_at(
+    word: str, limit: float = 60.0, shown: Callable[[Mapping[str, float]], None] | None = None
+) -> Watch:
     """Return a watch whose time is over as soon as a stage with that word has been said."""
     clock = Clock()
 
@@ -49,7 +51,7 @@ def stopping_at(word: str, limit: float = 60.0) -> Watch:
         if word in line:
             clock.now += 2 * limit
 
-    return Watch(say, limit, clock=clock)
+    return Watch(say, limit, clock=clock, shown=shown)
 
 
 # ---- what it says --------------------
@@ -180,7 +182,28 @@ def test_beside_the_main_thread_no_handler_is_touched() -> None:
     assert not heartbeats()
 
 
+def test_better_parameters_are_shown_and_none_of_a_fit_that_was_left() -> None:
+    shown: list[Mapping[str, float]] = []
+    watch = Watch(silent, 60.0, shown=shown.append)
+    watch.keep(dict, 10, 2.0, {"b": 1.0})
+    watch.keep(dict, 10, 1.0, {"b": 2.0})  # worse: not kept, not shown
+    watch.keep(dict, 10, 3.0)
+    watch.keep(dict, 10, 4.0, {"b": 3.0})
+    watch.leave()
+    watch.keep(dict, 10, 5.0, {"b": 4.0})
+    assert shown == [{"b": 1.0}, {"b": 3.0}]
+
+
 # ---- fits that are stopped --------------------
+
+
+@pytest.mark.parametrize(("model", "word"), [("flow", "round 1"), ("paper", "compiling the likelihood")])
+def test_the_first_guess_is_shown_and_is_what_a_fit_that_is_stopped_then_has(model: str, word: str) -> None:
+    shown: list[Mapping[str, float]] = []
+    watch = stopping_at(word, shown=shown.append)
+    found = hp.identify(HEAT, heat_snapshots(noise=1e-3), model=model, progress=watch)
+    assert found.status is Status.NOT_CONVERGED
+    assert shown == [{name: estimate.estimate for name, estimate in found.parameters.items()}]
 
 
 @pytest.mark.parametrize("model", ["paper", "midpoint"])

@@ -10,12 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from hiddenphysics import result
 from hiddenphysics.errors import DataError, EquationError
 from hiddenphysics.learning import Stopped, Watch
 from hiddenphysics.result import Estimate
 from hiddenphysics.studio import fit_child
 from hiddenphysics.studio import session as session_module
 from hiddenphysics.studio.comparison_part import compared
+from hiddenphysics.studio.fit_part import _so_far
 from hiddenphysics.studio.fit_request import FitRequest
 from hiddenphysics.studio.report_page import report
 from hiddenphysics.studio.session import Run, Session
@@ -261,6 +263,78 @@ def test_large_files_and_long_fits_are_left_to_the_button(session, monkeypatch):
     session.type(limit="")
     session.work_ahead(settled=0.0)
     assert session.early is None
+
+
+def test_another_file_or_another_word_has_its_process_at_once(session):
+    """What works ahead has taken the spare one; what is asked for instead does not wait for imports."""
+    session.work_ahead_on_demo()
+    demo = session.early
+    session.take_demo()
+    session.work_ahead(settled=0.0)
+    assert (session.early, session._spare) == (demo, None)  # the same fit still: it has the cores to itself
+    session.take("a.csv", TABLE)
+    wait_for(lambda: hasattr(demo.process, "ended"))
+    spare = session._spare
+    session.work_ahead(settled=0.0)
+    assert session.early.process is spare
+    assert session._spare is None
+    session.type(equation="u_t - b*u_xx = 0")
+    spare = session._spare
+    assert spare is not None
+    session.begin()
+    assert session.current.process is spare
+    session.work_ahead(settled=0.0)
+    assert session._spare is None  # not beside a fit that was asked for
+
+
+def test_where_no_page_is_open_nothing_waits_and_nothing_works_ahead(session):
+    settle(session)
+    early = session.early
+    session.work_ahead(settled=0.0)
+    session.rest()
+    wait_for(lambda: hasattr(early.process, "ended"))
+    session.work_ahead(settled=0.0)
+    assert (session.early, session._spare) == (None, None)
+    session.see()
+    session.work_ahead()
+    assert session.early.request == early.request
+    session.begin()
+    asked = session.current
+    session.rest()
+    assert not hasattr(asked.process, "ended")  # what was asked for goes on
+    assert asked.state == "fitting"
+
+
+def test_what_a_search_has_so_far_is_shown_until_there_is_an_answer(session):
+    settle(session)
+    session.begin()
+    run = session.current
+    assert _so_far(run) == ""
+    run.process.hear({"so_far": {"b": "0.0917"}})
+    assert "First guess, not the answer yet: b 0.0917." in _so_far(run)
+    run.process.hear({"so_far": {"b": "0.1"}})
+    assert "So far, not the answer yet: b 0.1. Intervals and verdict are still to come." in _so_far(run)
+    run.process.hear({"answer": answer()})
+    assert _so_far(run) == ""
+
+
+def test_numbers_on_the_way_have_three_digits_and_no_infinities():
+    told = []
+    teller = fit_child._Teller(told.append)
+    teller.shown({"a": 0.951401, "b": 12345.0})
+    teller.shown({"a": float("nan"), "b": 1.0})
+    assert told == [{"so_far": {"a": "0.951", "b": "1.23e+04"}}]
+
+
+def test_whoever_waits_does_not_wait_for_what_other_fits_need(monkeypatch):
+    """A request that has come already is answered first; a process that waits for one is ready for any."""
+    loaded = []
+    monkeypatch.setattr(fit_child, "import_module", loaded.append)
+    monkeypatch.setattr(result, "load_figure_class", lambda: loaded.append("figures"))
+    fit_child.prepare(lambda: True)
+    assert loaded == []
+    fit_child.prepare(lambda: False)
+    assert loaded == ["pandas", "figures"]
 
 
 def test_the_demo_is_begun_before_its_file_is_taken(session):

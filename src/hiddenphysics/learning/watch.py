@@ -6,7 +6,7 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from queue import Empty, SimpleQueue
 from types import FrameType, TracebackType
@@ -25,10 +25,16 @@ def silent(_stage: str) -> None:
     """Say nothing."""
 
 
-def keep(say: Progress, make: Callable[[], Any], of: int = 0, worth: float = math.nan) -> None:
+def keep(
+    say: Progress,
+    make: Callable[[], Any],
+    of: int = 0,
+    worth: float = math.nan,
+    values: Mapping[str, float] | None = None,
+) -> None:
     """Give what a fit would return now to its watch, if it has one; see `Watch.keep`."""
     if isinstance(say, Watch):
-        say.keep(make, of, worth)
+        say.keep(make, of, worth, values)
 
 
 class Stopped(Exception):  # noqa: N818  # no error: a model that hears it returns the best it has
@@ -72,6 +78,9 @@ class Watch:
         Returns seconds.
     period
         Longest silence, in seconds.
+    shown
+        Takes the parameters by name whenever what is kept has others, the first guess first: numbers without deviation
+        or verdict, for those who wait. It is never called twice at a time, nor while `say` is.
 
     Examples
     --------
@@ -87,8 +96,10 @@ class Watch:
         *,
         clock: Callable[[], float] = time.monotonic,
         period: float = HEARTBEAT,
+        shown: Callable[[Mapping[str, float]], None] | None = None,
     ) -> None:
         self._say, self._limit, self._clock, self._period = say, limit_seconds, clock, period
+        self._shown = shown
         self._began = self._said = clock()
         self._stage = "starting"
         self._speaking = threading.Lock()
@@ -139,7 +150,13 @@ class Watch:
 
     # ---- what a fit has, should it be left --------------------
 
-    def keep(self, make: Callable[[], Any], of: int = 0, worth: float = math.nan) -> None:
+    def keep(
+        self,
+        make: Callable[[], Any],
+        of: int = 0,
+        worth: float = math.nan,
+        values: Mapping[str, float] | None = None,
+    ) -> None:
         """Keep what a model could make an answer of, unless what is kept explains the same data better.
 
         Parameters
@@ -149,6 +166,8 @@ class Watch:
             have to compute when it is left, and else when it is asked for.
         of, worth
             Number of values that it explains, and how well; what explains other values takes its place.
+        values
+            The parameters that it has, to be shown.
         """
         before = self._kept
         if before is not None and before[1] == of and before[2] > worth:
@@ -158,6 +177,9 @@ class Watch:
             self._kept = (lambda: made), of, worth
         else:
             self._kept = make, of, worth
+        if self._shown is not None and values and not self._stopped:
+            with self._speaking:
+                self._shown(values)
 
     def begin(self, *, beside: bool) -> None:
         """Keep nothing: another fit begins, beside the thread that waits for it or in the same."""

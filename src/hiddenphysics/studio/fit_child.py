@@ -1,4 +1,4 @@
-"""What runs in the process of a fit: its imports at once, then one fit, its file and its pictures, then the end.
+"""What runs in the process of a fit: at once all that any fit needs, then one fit, its file and pictures, then the end.
 
 What goes to and fro is JSON. The page's own process never imports JAX; this one knows nothing of the page.
 """
@@ -13,7 +13,9 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
+from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,17 +42,15 @@ def work(connection: Connection) -> None:
     before_watch = BeforeWatch()
     signal.signal(signal.SIGINT, before_watch)
     threading.Thread(target=end_with_parent, daemon=True).start()
+    telling = threading.Lock()
 
     def tell(message: dict[str, Any]) -> None:
         before_watch.is_over = True  # whatever is told comes from under a watch, or when the fit has ended
-        connection.send_bytes(json.dumps(message).encode())
+        with telling:  # a fit that was left may be in the middle of a word
+            connection.send_bytes(json.dumps(message).encode())
 
     try:
-        import hiddenphysics.identification  # noqa: F401  # now, so that pressing the button pays for no import
-        from hiddenphysics.result import load_figure_class
-
-        if not connection.poll():  # what is waited for already needs its numbers first
-            load_figure_class()
+        prepare(connection.poll)
         order = json.loads(connection.recv_bytes())
         threading.Thread(target=_listen, args=(connection,), daemon=True).start()
         _answer(FitRequest.of_plain(order["request"]), Path(order["folder"]), tell)
@@ -61,6 +61,28 @@ def work(connection: Connection) -> None:
     learning = sys.modules.get("hiddenphysics.learning")
     if learning is not None and learning.is_left_computing():
         os._exit(0)  # all is told: this process does not wait for the compiler of a fit that was stopped
+
+
+def prepare(is_asked: Callable[[], bool]) -> None:
+    """Do what every fit needs, whatever its data and equation, so that pressing the button does not pay for it.
+
+    These are seconds of the processor on 18 November 2026: imports of JAX, SymPy and this package, 1.8, then pandas,
+    0.2, the first compilation, 0.3, and Matplotlib, 0.4. Whoever waits already needs only the first; the rest comes
+    where it is used.
+    """
+    import hiddenphysics.identification  # noqa: F401
+    from hiddenphysics.compiled_code import QUICK, QUICKEST, known
+    from hiddenphysics.result import load_figure_class
+
+    for task in (
+        partial(import_module, "pandas"),
+        partial(known, QUICK),  # asks XLA which options it knows: by compiling something small
+        partial(known, QUICKEST),
+        load_figure_class,
+    ):
+        if is_asked():
+            return
+        task()
 
 
 class BeforeWatch:
@@ -87,7 +109,7 @@ def _listen(connection: Connection) -> None:
 def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
     """Fit; tell the numbers first, then the file and each picture when it is there: a file takes a second or two."""
     try:
-        result = _fit(request, lambda stage: tell({"stage": stage}))
+        result = _fit(request, _Teller(tell))
     except HiddenPhysicsError as problem:
         tell({"refused": str(problem).replace(request.path, request.name)})
         return
@@ -115,9 +137,26 @@ def _answer(request: FitRequest, folder: Path, tell: Tell) -> None:
     tell({"finished": True})
 
 
-def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
-    """Do what `FitRequest.python_lines` says, word for word."""
+class _Teller:
+    """Tells what a fit does, and the parameters that it has so far."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+
+    def __call__(self, stage: str) -> None:
+        """Tell a stage."""
+        self._tell({"stage": stage})
+
+    def shown(self, values: Mapping[str, float]) -> None:
+        """Tell the parameters as they stand, as the page shows them; what overflows is left untold."""
+        if all(map(math.isfinite, values.values())):
+            self._tell({"so_far": {name: f"{value:.3g}" for name, value in values.items()}})
+
+
+def _fit(request: FitRequest, say: _Teller) -> Result:
+    """Do what `FitRequest.python_lines` says, word for word, and show the parameters on the way."""
     from hiddenphysics.identification import identify
+    from hiddenphysics.learning import Watch
     from hiddenphysics.models import Sensors
     from hiddenphysics.snapshots import read
 
@@ -134,8 +173,7 @@ def _fit(request: FitRequest, say: Callable[[str], None]) -> Result:
         constants=request.constants or None,
         sensors=Sensors(offsets=True) if request.offsets else None,
         boundary=request.boundary,
-        progress=say,
-        time_limit=request.time_limit,
+        progress=Watch(say, request.time_limit, shown=say.shown),
     )
 
 

@@ -77,6 +77,7 @@ def fit_part(session: Session) -> Part:
             )
             sentence(run.sentence, "fit-sentence")
             if run.is_going:
+                ui.html(_so_far(run), sanitize=False)
                 ui.linear_progress(show_value=False).props('indeterminate aria-label="working"')
             if run.is_going or run.state == "failed":
                 lines = "".join(f"<li>{escape(stage)}</li>" for stage in run.stages[-6:])
@@ -100,6 +101,18 @@ def fit_part(session: Session) -> Part:
 
     tick(())
     return Part(tick)
+
+
+def _so_far(run: Run) -> str:
+    """Return what a search has before it has an answer, called what it is."""
+    if not run.so_far or run.answer is not None:
+        return ""
+    what = "First guess" if len(run.so_far) == 1 else "So far"
+    values = ", ".join(f"{name} {value}" for name, value in run.so_far[-1].items())
+    return (
+        f'<p class=hint id="so-far">{what}, not the answer yet: {escape(values)}. '
+        "Intervals and verdict are still to come.</p>"
+    )
 
 
 def _ahead(early: Run | None) -> str:

@@ -15,10 +15,12 @@ from pathlib import Path
 from hiddenphysics.errors import DataError, MissingExtraError
 from hiddenphysics.studio.data_file import LARGEST
 from hiddenphysics.studio.guard import NAMES, Guard
-from hiddenphysics.studio.session import Session
+from hiddenphysics.studio.session import LONGEST_AHEAD, Session
 
 ENVELOPE = 1_000_000
 """Bytes that a request may have beside the file it brings."""
+AWAY = 5.0
+"""Seconds without an open page, more than a reload takes, after which what nobody has asked for is ended."""
 
 
 def serve(
@@ -75,12 +77,25 @@ def serve(
         )
         open_pages: set[str] = set()
 
+        def rest(*, after: float) -> None:
+            def look() -> None:
+                if not open_pages:
+                    session.rest()
+                if open_pages:  # one was opened in that moment
+                    session.see()
+
+            later = threading.Timer(after, look)
+            later.daemon = True
+            later.start()
+
         def opened(client: object) -> None:
             open_pages.add(getattr(client, "id", ""))
+            session.see()
 
         def closed(client: object) -> None:
             open_pages.discard(getattr(client, "id", ""))
             if not open_pages:
+                rest(after=AWAY)
                 say(
                     f"no page is open; the studio goes on, and a fit with it. Open {address} again, or press Ctrl-C"
                 )
@@ -90,6 +105,7 @@ def serve(
             say(
                 "It listens on this machine alone. Ctrl-C ends it; results that were not downloaded end with it."
             )
+            rest(after=LONGEST_AHEAD)
             if browser:
                 threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 

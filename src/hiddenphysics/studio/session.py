@@ -4,11 +4,13 @@ Pages come and go and show what stands here; so a second tab sees the same, and 
 the session and not to the page that began it.
 
 Compiling takes longer than fitting, and longer than a user needs to find the button: so the fit that the page would ask
-for begins when file and words have settled, out of sight, and the button shows it.
+for begins when file and words have settled, out of sight, and the button shows it. Whatever is asked for instead finds
+a spare process, which has imported everything. Where no page is open, neither is kept.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -78,6 +80,8 @@ class Run:
         ``fitting``, ``stopping``, ``drawing`` when the numbers are there, ``finished``, or ``failed``.
     stages
         What it has said, the latest last.
+    so_far
+        The parameters that it has so far, the first guess first, as they are shown; nothing of these is an answer.
     sentence
         Why it failed, or what became of its file or a picture.
     answer
@@ -94,6 +98,7 @@ class Run:
     began: float
     state: Literal["fitting", "stopping", "drawing", "finished", "failed"] = "fitting"
     stages: list[str] = field(default_factory=list)
+    so_far: list[dict[str, str]] = field(default_factory=list)
     sentence: str = ""
     answer: dict[str, Any] | None = None
     made: list[str] = field(default_factory=list)
@@ -160,6 +165,7 @@ class Session:
         self._left_alone: FitRequest | None = None  # what is not begun early again
         self._dropped = self._begun = 0
         self._closed = False
+        self._is_seen = True
 
     def __enter__(self) -> Session:
         self._spare = FitProcess()
@@ -196,6 +202,10 @@ class Session:
     def read(self, path: Path, name: str, missing: Literal["refuse", "drop"] = "refuse") -> None:
         """Read a file where it lies, under the name by which its owner knows it; its columns are what is typed."""
         data, sentence = self.data, ""
+        with self._lock:
+            if self.early is not None and self.early.request.path != str(path.absolute()):
+                self._drop_early()
+                self._have_spare()  # its imports take as long as the reading and drawing of a file
         try:
             with self._drawing:
                 data = DataFile.open(path, name, missing, columns_of(self.words.columns))
@@ -245,6 +255,8 @@ class Session:
             if changed:
                 self.marks["words"] += 1
                 self._changed = time.monotonic()
+                if self.early is not None:  # most likely for nothing: another fit will be asked for
+                    self._have_spare()
 
     def request(self) -> FitRequest:
         """Return the fit that the words ask for; an error where they do not."""
@@ -320,15 +332,19 @@ class Session:
     def work_ahead(self, settled: float = SETTLED) -> None:
         """Begin the fit that the page would ask for, where file and words have settled; pages call it over and over."""
         with self._lock:
-            if self._closed or not self.ahead or (self.current is not None and self.current.is_going):
+            if self._closed or not self._is_seen or (self.current is not None and self.current.is_going):
                 return
             early, now = self.early, time.monotonic()
+            if early is None or not early.is_going:  # what may be asked for has the cores to itself
+                self._have_spare()
+            if not self.ahead:
+                return
             if early is not None and early.is_going and now - early.began > LONGEST_AHEAD:
                 self._left_alone = early.request
                 self._drop_early()
             if now - self._changed < settled or self.data is None:
                 return
-            self._changed = float("inf")  # looked at; the next change is looked at again
+            self._changed = math.inf  # looked at; the next change is looked at again
             if sum(map(len, self.data.snapshots)) * len(self.data.snapshots.fields) <= MOST_AHEAD:
                 try:
                     self._begin_early(self.request())
@@ -356,6 +372,27 @@ class Session:
         if early is not None and early.process is not None and early.is_going:
             threading.Thread(target=early.process.end, daemon=True).start()  # it waits for the end
 
+    def _have_spare(self) -> None:
+        """Start the process for the next fit, where there is none and no fit that was asked for needs the cores."""
+        at_work = self.current is not None and self.current.is_going
+        if self._spare is None and self._is_seen and not self._closed and not at_work:
+            self._spare = FitProcess()
+
+    def see(self) -> None:
+        """Work ahead again: a page is open."""
+        with self._lock:
+            if not self._is_seen:
+                self._is_seen, self._changed = True, -math.inf
+
+    def rest(self) -> None:
+        """End whatever nobody has asked for: no page is open. A fit that was asked for goes on."""
+        with self._lock:
+            self._is_seen = False
+            self._drop_early()
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.end()
+
     def stop(self) -> None:
         """Ask the fit that runs to end with the best it has."""
         with self._lock:
@@ -374,6 +411,8 @@ class Session:
             match message:
                 case {"stage": stage}:
                     run.say(stage)
+                case {"so_far": values}:
+                    run.so_far.append(values)
                 case {"answer": answer}:
                     run.answer, run.state, run.seconds = answer, "drawing", time.monotonic() - run.began
                 case {"made": name}:
@@ -405,6 +444,5 @@ class Session:
         if run is self.early and run.state == "failed":
             self.early = None  # the button begins it once more, and tells what becomes of it
             self._left_alone = run.request
-        at_work = any(r is not None and r.is_going for r in (self.early, self.current))
-        if self._spare is None and not self._closed and not at_work:
-            self._spare = FitProcess()
+        if self.early is None or not self.early.is_going:
+            self._have_spare()

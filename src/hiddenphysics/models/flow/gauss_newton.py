@@ -256,6 +256,12 @@ class FlowTask:
         """Return the equation's parameters with sensors behind them that have no errors yet, (P,)."""
         return np.pad(parameters, (0, self.border.group.size - len(parameters)))
 
+    def named(self, at: Point) -> dict[str, float]:
+        """Return the equation's numbers at a point by name."""
+        equation = self.windows.equation
+        every = zip(equation.parameters, np.asarray(at.parameters).tolist(), strict=False)
+        return {name: value for name, value in every if name in equation.numbers}
+
     def prior_belief(self, at: Point) -> Belief:
         """Return what is believed before the equation was asked: the prior, and the parameters' natural sizes.
 
@@ -499,7 +505,8 @@ def run(
     before: Round | None = None
     made: list[Round] = []
     count, share, tried, ahead = 0, 1.0, at, False
-    keep(say, lambda: SoFar(task, at, task.longest_step, task.prior_belief(at)), task.count, -np.inf)
+    begun = partial(SoFar, task, at, task.longest_step)
+    keep(say, lambda: begun(task.prior_belief(at)), task.count, -np.inf, task.named(at))
     while count < most:
         say(f"round {count + 1}")
         now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
@@ -516,7 +523,7 @@ def run(
             continue
         done = task.frozen and now.found
         share, count, before = 1.0, count + 1, now
-        keep(say, partial(SoFar.of, task, now, count), task.count, task.evidence(now))
+        keep(say, partial(SoFar.of, task, now, count), task.count, task.evidence(now), task.named(now.point))
         yield now
         if now.lost or now.settled or done or (not now.held and not task.carries(now)):
             break

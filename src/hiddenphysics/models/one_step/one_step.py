@@ -127,7 +127,7 @@ class OneStepModel(Model):
         many = problem.size > MANY
         so_far = BestSoFar(say, start)
         begun = Begun(problem, smoothed, so_far)
-        keep(say, lambda: begun)
+        keep(say, lambda: begun, values={name: guess.estimate[name] for name in question.equation.numbers})
         system = question.equation.system
         jets = cache(lambda: jets_of(question.snapshots, smoothed, system))
 
