@@ -58,7 +58,7 @@ def _ready(page: Page) -> None:
 
 def _fitting(page: Page) -> None:
     page.click("#begin")
-    page.wait_for_selector("#state[data-state=fitting]")
+    page.wait_for_selector("#so-far")
 
 
 def _second(page: Page) -> None:

@@ -311,9 +311,11 @@ def test_what_a_search_has_so_far_is_shown_until_there_is_an_answer(session):
     run = session.current
     assert _so_far(run) == ""
     run.process.hear({"so_far": {"b": "0.0917"}})
-    assert "First guess, not the answer yet: b 0.0917." in _so_far(run)
+    assert "First guess, not the answer yet: b\xa0=\xa00.0917." in _so_far(run)
     run.process.hear({"so_far": {"b": "0.1"}})
-    assert "So far, not the answer yet: b 0.1. Intervals and verdict are still to come." in _so_far(run)
+    assert "So far, not the answer yet: b\xa0=\xa00.1. Intervals and verdict are still to come." in _so_far(
+        run
+    )
     run.process.hear({"answer": answer()})
     assert _so_far(run) == ""
 

@@ -108,7 +108,7 @@ def _so_far(run: Run) -> str:
     if not run.so_far or run.answer is not None:
         return ""
     what = "First guess" if len(run.so_far) == 1 else "So far"
-    values = ", ".join(f"{name} {value}" for name, value in run.so_far[-1].items())
+    values = ", ".join(f"{name}\xa0=\xa0{value}" for name, value in run.so_far[-1].items())
     return (
         f'<p class=hint id="so-far">{what}, not the answer yet: {escape(values)}. '
         "Intervals and verdict are still to come.</p>"
