@@ -297,7 +297,14 @@ def test_where_no_page_is_open_nothing_waits_and_nothing_works_ahead(session):
     assert (session.early, session._spare) == (None, None)
     session.see()
     session.work_ahead()
-    assert session.early.request == early.request
+    again = session.early
+    assert again.request == early.request
+    again.process.hear({"answer": answer()})
+    again.process.hear({"finished": True})
+    session.rest()
+    session.see()
+    assert session.early is again  # it had ended, and is there still
+    session.type(equation="u_t - k*u_xx = 0")
     session.begin()
     asked = session.current
     session.rest()

@@ -388,7 +388,10 @@ class Session:
         """End whatever nobody has asked for: no page is open. A fit that was asked for goes on."""
         with self._lock:
             self._is_seen = False
-            self._drop_early()
+            if (
+                self.early is not None and self.early.is_going
+            ):  # one that has ended costs nothing, and is there again
+                self._drop_early()
             spare, self._spare = self._spare, None
         if spare is not None:
             spare.end()
