@@ -59,12 +59,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 from hiddenphysics.compiled_code import make_room  # noqa: E402  (JAX reads the above when it is imported)
 
 LONGEST = (
-    "test_few_sensors",
-    "test_beyond_the_paper",
-    "vortices",
     "recordings",
     "test_benchmarks",
+    "test_beyond_the_paper",
+    "vortices",
     "burgers at 0.3 %",
+    "test_few_sensors",
+    "test_sampling",
     "long benchmarks",
     "test_constrained",
     "test_flow_reach",
@@ -74,23 +75,22 @@ LONGEST = (
     "studio",
     "test_instruments",
     "test_several",
-    "test_processes",
-    "test_sweep",
     "runner",
     "automatic",
     "archives",
     "test_answers",
     "test_unknown_functions",
-    "test_sampling",
     "test_cli",
     "shared code",
     "test_wide_fit",
     "flow fits",
-    "test_fit_thread",
     "test_expansion",
     "test_weak_regression",
+    "test_processes",
+    "test_sweep",
 )
-"""Groups that take longest, from the longest on: 40 to 10 s of processor time and more (18 November 2026).
+"""Groups that take longest. The first seven take 50 to 27 s of processor time with nothing compiled before, from the
+longest on; those after them are in the order of a whole run beside other work (18 November 2026).
 
 They begin first: pytest-xdist would begin with groups of many tests, and end with the few long fits of one worker while
 the other has nothing left to do.
