@@ -58,10 +58,54 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 from hiddenphysics.compiled_code import make_room  # noqa: E402  (JAX reads the above when it is imported)
 
+LONGEST = (
+    "recordings",
+    "test_benchmarks",
+    "test_beyond_the_paper",
+    "vortices",
+    "burgers at 0.3 %",
+    "test_few_sensors",
+    "test_sampling",
+    "long benchmarks",
+    "test_constrained",
+    "test_flow_reach",
+    "test_faults",
+    "test_walls",
+    "batch",
+    "studio",
+    "test_instruments",
+    "test_several",
+    "runner",
+    "automatic",
+    "archives",
+    "test_answers",
+    "test_unknown_functions",
+    "test_cli",
+    "shared code",
+    "test_wide_fit",
+    "flow fits",
+    "test_expansion",
+    "test_weak_regression",
+    "test_processes",
+    "test_sweep",
+)
+"""Groups that take longest. The first seven take 50 to 27 s of processor time with nothing compiled before, from the
+longest on; those after them are in the order of a whole run beside other work (18 November 2026).
+
+They begin first: pytest-xdist would begin with groups of many tests, and end with the few long fits of one worker while
+the other has nothing left to do.
+"""
+
 # Seeded: a run finds what the last run found. No deadline: the first example of a property may compile.
 # Fewer examples than usual: there are many properties.
 settings.register_profile("hiddenphysics", deadline=None, max_examples=40, derandomize=True)
 settings.load_profile("hiddenphysics")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let groups begin in the order of `LONGEST`: pytest-xdist would begin with those of many tests, mostly quick."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -69,10 +113,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Let the tests of a file run in one process, unless they say which others they go with: they share what is traced.
 
     Reading compiled code back from the folder does not spare a process the tracing, which is half of a small fit.
+    Groups that take long come first; within a group, and among all others, the order stays.
     """
+    place = {group: k for k, group in enumerate(LONGEST)}
+    groups = {}
     for item in items:
         if item.get_closest_marker("xdist_group") is None:
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
+        groups[item] = item.get_closest_marker("xdist_group").args[0]
+    items.sort(key=lambda item: place.get(groups[item], len(LONGEST)))
 
 
 @pytest.fixture(scope="module", autouse=True)

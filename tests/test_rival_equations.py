@@ -10,6 +10,8 @@ from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.errors import ModelError
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
+pytestmark = pytest.mark.xdist_group("burgers at 0.3 %")  # one process: two files make the same fits
+
 RIGHT, WRONG = "u_t + a*u*u_x - b*u_xx = 0", "u_t + c*u_x - b*u_xx = 0"
 
 

@@ -216,7 +216,7 @@ import jax, jax.numpy as jnp
 from hiddenphysics.learning import Watch, in_time, keep, silent
 
 def slow(x):
-    for _ in range(800):
+    for _ in range(300):  # 5 s, cold: several times what is promised
         x = jnp.sin(x) @ jnp.cos(x)
     return x
 

@@ -26,17 +26,18 @@ def test_derivatives_forwards_and_backwards(name):
     change = dict.fromkeys(values, 1.0)
     weights = jnp.asarray(np.random.default_rng(0).standard_normal(start.shape))
 
+    @jax.jit
     def moved(fields, values):
         return motion.advance(fields, values, 0.5, 10)
 
     # Forwards: the limit of differences.
-    _, slope = jax.jvp(moved, (start, values), (tangent, change))
+    _, slope = jax.jit(lambda *at: jax.jvp(moved, at, (tangent, change)))(start, values)
     h = 1e-6
     there = moved(start + h * tangent, {k: v + h * change[k] for k, v in values.items()})
     back = moved(start - h * tangent, {k: v - h * change[k] for k, v in values.items()})
     np.testing.assert_allclose(slope, (there - back) / (2 * h), rtol=1e-6, atol=1e-7)
     # Backwards: the transpose of forwards.
-    by_state, by_values = jax.vjp(moved, start, values)[1](weights)
+    by_state, by_values = jax.jit(lambda *at: jax.vjp(moved, *at)[1](weights))(start, values)
     total = jnp.vdot(by_state, tangent) + sum(by_values[k] * change[k] for k in values)
     np.testing.assert_allclose(total, jnp.vdot(weights, slope), rtol=1e-10)
 
@@ -49,5 +50,6 @@ def test_many_directions_at_once():
     def moved(fields):
         return motion.advance(fields, CASES["burgers"][1], 0.2, 4)
 
-    columns = jax.vmap(lambda v: jax.jvp(moved, (jnp.sin(x)[None],), (v,))[1])(basis)
-    np.testing.assert_allclose(columns[:, 0], jax.jacrev(moved)(jnp.sin(x)[None])[0, :, 0, :].T, atol=1e-12)
+    start = jnp.sin(x)[None]
+    columns = jax.jit(jax.vmap(lambda v: jax.jvp(moved, (start,), (v,))[1]))(basis)
+    np.testing.assert_allclose(columns[:, 0], jax.jit(jax.jacrev(moved))(start)[0, :, 0, :].T, atol=1e-12)

@@ -32,8 +32,12 @@ def referee(task, at):
             seen = [values_at(grid, modes[t], jnp.asarray(s.points))[0] for t, s in enumerate(window)]
             return jnp.concatenate(seen) / size
 
-        A, B = jax.jacfwd(predict, (0, 1))(jnp.asarray(at.z[w]), jnp.asarray(at.parameters))
-        y = np.concatenate([s["u"] for s in window]) / size - predict(at.z[w], at.parameters) + A @ at.z[w]
+        def all_of_it(z, parameters, predict=predict):
+            return predict(z, parameters), *jax.jacfwd(predict, (0, 1))(z, parameters)
+
+        # Compiled as one: operation by operation it takes ten times as long.
+        told, A, B = jax.jit(all_of_it)(jnp.asarray(at.z[w]), jnp.asarray(at.parameters))
+        y = np.concatenate([s["u"] for s in window]) / size - told + A @ at.z[w]
         rows.append((np.asarray(A), np.asarray(B), np.asarray(y)))
     return rows
 
@@ -147,7 +151,7 @@ def test_growth_is_that_of_the_fastest_tangent(many):
         def modes(z, path=path, latent=latent):
             return moved(task.domain.program, latent._replace(z=z), jnp.asarray(at.parameters), path)
 
-        tangents = np.asarray(jax.jacfwd(modes)(jnp.asarray(at.z[w])))[: len(window), 0]
+        tangents = np.asarray(jax.jit(jax.jacfwd(modes))(jnp.asarray(at.z[w])))[: len(window), 0]
         norms = np.linalg.norm(tangents, axis=1)
         np.testing.assert_allclose(growth[w, : len(window)], np.max(norms / norms[0], axis=1), rtol=1e-8)
 
