@@ -27,7 +27,14 @@ from hiddenphysics.learning import (
 )
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
 from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
-from hiddenphysics.models.flow.findings import Finding, above_the_floor, explained_better, unexplained
+from hiddenphysics.models.flow.findings import (
+    Finding,
+    above_the_floor,
+    explained_better,
+    first_of,
+    noisier_together,
+    unexplained,
+)
 from hiddenphysics.models.flow.gauss_newton import (
     FINER_GRID,
     MOST_ROUNDS,
@@ -120,11 +127,15 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     say("smoothing each snapshot")
     check_sensors(windows)
     start = beginning_of(windows, kernels, say)
+    noise = start.windows.quiet + float(np.exp(start.theta[-1]))
+    doubt = max(one.doubt for one in start.smoothed)
     if start.thinned is start.windows:
-        against = explained_better(float(sum(one.evidence for one in start.smoothed)))
+        against = first_of(
+            explained_better(float(sum(one.evidence for one in start.smoothed))),
+            noisier_together(noise, doubt, QUIET),
+        )
     else:
-        noise = start.windows.quiet + float(np.exp(start.theta[-1]))
-        against = unexplained(noise, max(one.doubt for one in start.smoothed))
+        against = unexplained(noise, doubt)
     if is_wide(start):
         return fit_wide(start, np.clip(start.parameters, *limits_of(start.windows).T), say)
     searched: list[Searched] = []
