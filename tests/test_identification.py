@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 import hiddenphysics as hp
+from hiddenphysics import identification
 
 HEAT = "u_t - b*u_xx = 0"
 
@@ -176,3 +178,25 @@ def test_progress_may_be_asked_for_with_a_word(capsys):
     assert said.out == ""
     with pytest.raises(hp.ModelError, match=r"t=\[0\.0, 0\.01\] was given; needed is one time"):
         fit.predict("u", [1.0, 2.0], t=[0.0, 0.01])
+
+
+@pytest.mark.parametrize(
+    ("model", "count", "threads"), [("flow", 25, 1), ("midpoint", 25, 1), ("midpoint", 600, 2)]
+)
+def test_small_matrices_have_one_thread_of_blas(monkeypatch, model, count, threads):
+    """Two of them waited for each other on busy cores: the demo took 17 s for 3."""
+    seen = []
+
+    def used():
+        return {one["num_threads"] for one in ThreadpoolController().info() if one["user_api"] == "blas"}
+
+    def learned(question, name, watch):
+        seen.append(used())
+        raise hp.ModelError("enough was seen")
+
+    monkeypatch.setattr(identification, "_learned", learned)
+    with ThreadpoolController().limit(limits=2, user_api="blas"):
+        with pytest.raises(hp.ModelError, match="enough was seen"):
+            hp.identify(HEAT, heat_snapshots(count=count), model=model)
+        assert seen == [{threads}]
+        assert used() == {2}

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from hiddenphysics.compiled_code import make_room
 from hiddenphysics.errors import HiddenPhysicsError, ModelError
@@ -43,6 +44,13 @@ CHAINS, WARM, DRAWS = 4, 150, 500
 UNASKED = 30.0
 """Seconds for chains that nobody asked for: a fit that takes a second must not take minutes by itself. Burgers' 140
 points had theirs in 40 s of one core (18 November 2026)."""
+
+SMALL = 1000
+"""Rows of a matrix up to which BLAS has one thread. It gives a matrix of a hundred rows to every core, and lets them
+wait for each other in a loop: on cores that others use, too, for the machine's scheduler. A Cholesky factor and a
+product beside three programs on two cores, with one thread and with two: 0.3 and 1.5 ms (140 rows), 3 and 170 ms (300),
+21 and 620 ms (600), 150 and 230 ms (1200); idle cores would save a third. The demo's second run: 2.6 and 17 s (19
+November 2026)."""
 
 MOST_TRIMS, FEWEST_POINTS = 4, 3
 """Fits after the first that outliers may take, and points that every snapshot keeps."""
@@ -288,6 +296,12 @@ def _with_a_prior(question: Question) -> str:
 
 def _answer(question: Question, model: str, watch: Watch) -> Result:
     """Ask a model that applies; when the watch stops it, take what it has."""
+    small = MODELS[model].rows(question) <= SMALL
+    with ThreadpoolController().limit(limits=1 if small else None, user_api="blas"):
+        return _learned(question, model, watch)
+
+
+def _learned(question: Question, model: str, watch: Watch) -> Result:
     if not is_left_computing():
         make_room()
     began = time.perf_counter()

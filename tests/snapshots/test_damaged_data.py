@@ -7,6 +7,7 @@ import time
 import tracemalloc
 import zipfile
 import zlib
+from timeit import repeat
 
 import numpy as np
 import pytest
@@ -135,17 +136,20 @@ def test_pipes_are_not_waited_for(tmp_path):
 
 
 def test_many_columns_are_read_in_time_that_grows_with_their_number(tmp_path):
-    """A hundred thousand did not end in 270 s; the names were looked up in lists."""
+    """A hundred thousand did not end in 270 s; the names were looked up in lists.
+
+    Seconds of this thread, and the quicker of two: beside what else a process of tests had left to do, 0.3 s were once
+    2.1 s of the process.
+    """
 
     def seconds(count):
         rows = [",".join(["t", "x", *(f"u{k}" for k in range(count))])]
         rows += [",".join([str(t), str(x), *["1.5"] * count]) for t in (0, 1) for x in (0, 1)]
         (tmp_path / "wide.csv").write_text("\n".join(rows))
-        began = time.process_time()
-        assert len(read(tmp_path / "wide.csv").fields) == count
-        return time.process_time() - began
+        return min(repeat(lambda: read(tmp_path / "wide.csv"), number=1, repeat=2, timer=time.thread_time))
 
     seconds(10)
+    assert len(read(tmp_path / "wide.csv").fields) == 10
     assert seconds(10_000) < 40 * seconds(1_000)  # by squares it would be 100 times
 
 

@@ -86,6 +86,10 @@ class Model(ABC):
         """Return a sentence where the model applies, and `auto` should still ask the next one; None otherwise."""
         return None
 
+    def rows(self, question: Question) -> int:
+        """Return about how many rows the largest matrix of a fit has: as many as values, if nothing else is known."""
+        return question.count
+
     def takes_priors(self) -> bool:
         """Whether the model can learn columns with a prior: errors of sensors, unknown functions."""
         return False

@@ -41,6 +41,9 @@ from hiddenphysics.spectral import check_solvable
 
 MOST_DIMENSIONS = 3
 
+ON_A_LINE = 500
+"""Waves that recordings on a line ask for, about: the files of the paper 60 to 400."""
+
 FEWEST_DRIVEN = 6
 """Snapshots from which on, where nothing else explains them, edges are taken to be driven."""
 
@@ -101,6 +104,10 @@ class FlowModel(Model):
                 "model='flow' asks it all the same."
             )
         return None
+
+    def rows(self, question: Question) -> int:
+        """Return about how many rows a matrix has: on a line some hundred waves carry any number of values."""
+        return min(question.count, ON_A_LINE) if len(question.equation.coordinates) == 1 else question.count
 
     def takes_priors(self) -> bool:
         """Whether errors of sensors and unknown functions can be learned: further columns of the linear model."""
