@@ -48,6 +48,11 @@ def values(snapshots: Snapshots, field: str = "u") -> list[list[float]]:
         "t/x,0,1\n0,1,2\n1,3,4.5\n",
         ",0,1\n0,1,2\n1,3,4.5\n",
         "t;0,0;1,0\n0;1;2\n1;3;4,5\n",
+        "t,0 m,1 m\n0,1,2\n1,3,4.5\n",
+        "t [s],x=0,x=1\n0,1,2\n1,3,4.5\n",
+        "x,0,1\n0,1,3\n1,2,4.5\n",
+        "Position [m];0,0;1,0\n0;1;3\n1;2;4,5\n",
+        "x/t,0 s,1 s\n0,1,3\n1,2,4.5\n",
     ],
 )
 def test_no_obstacles(tmp_path: Path, text: str) -> None:
@@ -73,7 +78,13 @@ def test_no_obstacles(tmp_path: Path, text: str) -> None:
             r"the column 1 of a wide table, whose title is a position, holds no numbers",
             "t,0,1\n0,1,a\n1,1,b\n",
         ),
+        (
+            r"the column 1 of a wide table, whose title is a time, holds no numbers",
+            "x,0,1\n0,1,a\n1,1,b\n",
+        ),
+        (r"01/02/2024, where day and month cannot be told apart", "x,01/02/2024,03/02/2024\n0,1,1\n1,2,2\n"),
         (r"the column x, which is to be x, holds no numbers\. Name another", "t,x,u\n0,a,1\n0,b,2\n"),
+        (r"no time t and coordinate x .* // and remarks hold no numbers", "// remarks\nt,x,u\n" + ROWS),
     ],
 )
 def test_ambiguity_is_a_sentence(tmp_path: Path, match: str, text: str) -> None:
@@ -120,6 +131,45 @@ def test_what_was_passed_over_is_told(tmp_path: Path) -> None:
     assert wide.notes == (
         "The table is wide: clock is the time, and the titles of 3 columns are positions x from 0 to 2.",
     )
+
+
+def test_a_wide_table_is_turned_where_its_first_column_is_the_position(tmp_path: Path) -> None:
+    """Read the usual way round, x would have been the time: without a word, and with another diffusivity."""
+    path = written(tmp_path, "depth [m],0 min,10 min,30 min\n0,1,2,3\n0.5,4,5,6\n")
+    found = read(path, columns={"x": "Depth"}, time_unit="h")
+    np.testing.assert_allclose(found.times, [0.0, 1 / 6, 0.5])
+    assert found[2]["x"].tolist() == [0.0, 0.5]
+    assert values(found) == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    assert found.units == {"t": "h", "x": "m"}
+    note = "The table is wide: depth is the position x, and the titles of 3 columns are times from 0 to 30."
+    assert note in found.notes
+    turned = read(path, columns={"t": "depth", "v": "u"})
+    assert (len(turned), turned.fields, turned.units) == (2, ("v",), {"t": "m", "x": "min"})
+
+
+def test_the_titles_of_a_turned_wide_table_may_be_dates(tmp_path: Path) -> None:
+    text = read(written(tmp_path, "x,2024-03-01,2024-03-02,2024-03-04\n0,1,2,3\n1,4,5,6\n"))
+    dates = pd.to_datetime(["2024-03-01", "2024-03-02", "2024-03-04"])
+    frame = read(pd.DataFrame([[1, 2, 3], [4, 5, 6]], index=pd.Index([0, 1], name="x"), columns=dates))
+    for found in (text, frame):
+        assert (found.times.tolist(), found.units) == ([0.0, 1.0, 3.0], {"t": "d"})
+        assert values(found) == [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+
+
+def test_the_time_of_a_wide_table_may_be_named(tmp_path: Path) -> None:
+    path = written(tmp_path, "When [h],0,1\n0,1,2\n1,3,4.5\n")
+    assert read(path, columns={"t": "when"}).units == {"t": "h"}
+
+
+def test_columns_that_begin_with_a_number_make_no_wide_table(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "t,x,2m\n0,0,1\n0,1,2\n"))
+    assert (found.fields, found.coordinates) == (("2m",), ("x",))
+
+
+def test_a_day_that_is_part_of_the_time_is_not_said_to_be_unused(tmp_path: Path) -> None:
+    found = read(written(tmp_path, "date,time,x,u\n2024-03-01,06:00:00,0,1\n2024-03-01,06:00:00,1,2\n"))
+    assert [note for note in found.notes if "not used" in note] == []
+    assert "date and time together are the time." in found.notes
 
 
 def test_quantities_of_pint_and_attributes_of_frames() -> None:

@@ -182,3 +182,19 @@ def test_dates_in_an_index_without_a_name() -> None:
     dates = pd.to_datetime(np.repeat(["2024-01-01", "2024-01-04"], 4))
     frame = pd.DataFrame({"x": np.tile(X, 2), "u": np.arange(8.0)}, index=dates)
     assert read(frame).times.tolist() == [0.0, 3.0]
+
+
+def test_a_date_in_a_snapshot_is_told_where_dates_are_read() -> None:
+    """The advice helps: what it says to type gives the times."""
+    days = [pd.Timestamp("2024-03-01"), pd.Timestamp("2024-03-03")]
+    for day in (days[0], days[0].to_datetime64(), days[0].to_pydatetime(), days[1] - days[0]):
+        with pytest.raises(DataError, match=r"write read\(\[\{'t': date, 'x': x, 'u': u\}"):
+            hp.Snapshot(t=day, x=X, u=X)
+    found = read([{"t": day, "x": X, "u": X} for day in days])
+    assert (found.times.tolist(), found.units) == ([0.0, 2.0], {"t": "d"})
+
+
+def test_a_unit_that_is_no_word_is_a_sentence(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("t,x,u\n0,0,1\n0,1,2\n")
+    with pytest.raises(DataError, match=r"60 is no unit of time known here"):
+        read(tmp_path / "a.csv", time_unit=60)

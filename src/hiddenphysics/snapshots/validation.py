@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sized
+from datetime import date, timedelta
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -31,6 +32,11 @@ def time_of(value: object) -> float:
     2.0
     """
     array = np.asarray(value)
+    if array.size == 1 and (array.dtype.kind in "mM" or isinstance(value, (date, timedelta))):
+        raise DataError(
+            f"The time t of a snapshot is one real number; {value!s} was given. Dates and durations are counted where"
+            " all times are known: write read([{'t': date, 'x': x, 'u': u}, ...]), with one mapping for each time."
+        )
     if array.size != 1 or array.dtype.kind not in "iuf":
         raise DataError(
             f"The time t of a snapshot is one real number; {_kind_of(array)} was given. A snapshot holds one"

@@ -143,7 +143,13 @@ def snapshots_from(
     origin
         Name of the file, for what turns out to be wrong with arrays on disk when they are read.
     """
-    built = _built(given.arrays, missing, convention, all_fit, origin)
+    try:
+        built = _built(given.arrays, missing, convention, all_fit, origin)
+    except DataError as problem:
+        if set(given.arrays) & {*AXES, *TIME}:
+            raise
+        # Nothing was found that says where or when: what was passed over may tell why, such as a wrong first line.
+        raise DataError(" ".join((str(problem), *given.provenance.notes))) from problem
     return Snapshots(built, common([given.provenance, built.provenance]))
 
 

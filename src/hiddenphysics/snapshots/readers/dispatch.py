@@ -101,7 +101,8 @@ def read(
     order. The order is found from the lengths. Where lengths are equal, it is (t, x, y) for plain arrays
     and ``.npz``, and (x, y, t) for ``.mat``, else the other of these two; an order that still cannot be
     told is refused. NetCDF and xarray name their axes, so nothing is guessed there. A *wide* table has its times in
-    the first column and one column of `u` for each position, which is its title.
+    the first column and one column of `u` for each position, which is its title, or the other way round where the first
+    column is called `x` or `position`, or named as `x`.
 
     At *scattered* points fields are (T, N), and x, y, z each (N,), or (T, N) where every time has points of its
     own.

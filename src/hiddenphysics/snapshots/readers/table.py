@@ -17,7 +17,8 @@ from hiddenphysics.snapshots.readers.arrays import TIME_FIRST, Named, named, sna
 from hiddenphysics.snapshots.readers.delimited_text import EXAMPLE, UNNAMED, is_number, read_frame
 from hiddenphysics.snapshots.readers.naming import TIME, new_names, split_unit
 from hiddenphysics.snapshots.readers.request import Request
-from hiddenphysics.snapshots.sentences import names, number
+from hiddenphysics.snapshots.readers.wide_table import is_wide, read_wide
+from hiddenphysics.snapshots.sentences import names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,7 +33,8 @@ def from_frame(frame: pd.DataFrame, request: Request, *notes: str) -> Snapshots:
     """Read a data frame.
 
     Long: one row per measurement; a named index counts as columns. Wide: the times in the first column or the index,
-    one further column for each position, whose titles are the positions.
+    one further column for each position, whose titles are the positions; or the positions first, and titles that are
+    times.
     """
     told = _units(frame)
     if frame.index.name is None and getattr(frame.index.dtype, "kind", "") in "mM":
@@ -43,8 +45,8 @@ def from_frame(frame: pd.DataFrame, request: Request, *notes: str) -> Snapshots:
     titles = [str(title) for title in frame.columns]
     if frame.empty:
         raise DataError(f"the table has the columns {names(titles)} but no rows; it needs {EXAMPLE}.")
-    if len(titles) > 2 and all(map(is_number, titles[1:])):
-        given = _wide(frame, request, told)
+    if is_wide(frame, request):
+        given = read_wide(frame, request, told, _numbers)
     else:
         titles, units = _without_units(titles)
         if len(set(titles)) < len(titles):
@@ -79,7 +81,8 @@ def _with_whole_dates(columns: dict[str, Any], request: Request) -> tuple[dict[s
     if not days:
         return columns, []
     whole = times.words_of(columns[days[0]]) + " " + times.words_of(columns[time])
-    return columns | {time: whole}, [f"{days[0]} and {time} together are the time."]
+    others = {title: column for title, column in columns.items() if title != days[0]}
+    return others | {time: whole}, [f"{days[0]} and {time} together are the time."]
 
 
 def _is_index_of_wide(frame: pd.DataFrame) -> bool:
@@ -88,30 +91,6 @@ def _is_index_of_wide(frame: pd.DataFrame) -> bool:
 
     counted = isinstance(frame.index, pd.RangeIndex)
     return not counted and len(frame.columns) > 1 and all(map(is_number, frame.columns))
-
-
-def _wide(frame: pd.DataFrame, request: Request, units: Mapping[str, str]) -> Named:
-    """Read a wide table: (T,) times and (T, N) values at the N positions in the titles."""
-    positions = np.array([float(str(title).replace(",", ".", 1)) for title in frame.columns[1:]])
-    columns = [_at_position(str(title), frame.iloc[:, k]) for k, title in enumerate(frame.columns) if k]
-    title, unit = split_unit(str(frame.columns[0]))
-    raw = {"t": frame.iloc[:, 0].to_numpy(), "x": positions, "u": np.stack(columns, axis=1)}
-    given = named(raw, request, {"t": units.get(str(frame.columns[0]), unit)})
-    low, high = number(positions.min()), number(positions.max())
-    note = (
-        f"The table is wide: {title} is the time, and the titles of {len(positions)} columns are positions x"
-        f" from {low} to {high}."
-    )
-    return Named(given.arrays, given.provenance.noted(note))
-
-
-def _at_position(title: str, column: pd.Series[Any]) -> NDArray[Any]:
-    numbers = _numbers(title, column)
-    if numbers is None:
-        raise DataError(
-            f"the column {cut(title)} of a wide table, whose title is a position, holds no numbers."
-        )
-    return numbers
 
 
 def _columns(frame: pd.DataFrame, titles: list[str]) -> dict[str, Any]:

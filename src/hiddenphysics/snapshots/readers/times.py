@@ -73,9 +73,10 @@ class Times:
     note: str = ""
 
 
-def unit_named(word: str) -> str:
+def unit_named(word: object) -> str:
     """Return the unit that a user asks for by any of its words; refuse others."""
-    unit = UNIT_OF.get(word.strip()) or UNIT_OF.get(word.strip().casefold())
+    asked = word.strip() if isinstance(word, str) else ""
+    unit = UNIT_OF.get(asked) or UNIT_OF.get(asked.casefold())
     if unit is None:
         raise DataError(
             f"{word!r:.40} is no unit of time known here; known are {names(SECONDS)}. Type --time-unit h."
