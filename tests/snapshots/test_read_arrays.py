@@ -98,6 +98,8 @@ def test_columns_rename() -> None:
         read({"t": T, "x": X, "u": U}, columns={"w": "v"})
     with pytest.raises(DataError, match=r"other way round it would fit: columns=\{'u': 'usol'\}"):
         read({"t": T, "x": X, "usol": U}, columns={"usol": "u"})
+    with pytest.raises(DataError, match=r"but the names found are t, x and u\. Type --column x=NAME"):
+        read({"t": T, "x": X, "u": U}, columns={"x": "nowhere"})  # x is there, but is no name for `nowhere`
     with pytest.raises(DataError, match=r"columns uses u twice, as u and as v"):
         read({"t": T, "x": X, "u": U}, columns={"u": "u", "v": "u"})
     beside = {"t": T, "x": X[::-1], "position": X, "u": U, "w": U}

@@ -59,7 +59,7 @@ def _columns_of(present: list[str], here: str, there: str) -> dict[str, str]:
                 break
     if found:
         return found
-    reverse = _found(present, here, here)
+    reverse = here not in AXES and _found(present, here, here)
     turned = f" Written the other way round it would fit: columns={{'{there}': '{here}'}}." if reverse else ""
     raise DataError(
         f"{here} is to be the column {there!r:.80}, but the names found are {names(present)}.{turned}"
