@@ -45,6 +45,7 @@ def values(snapshots: Snapshots, field: str = "u") -> list[list[float]]:
         ",t,x,u\n" + "".join(f"{k},{row}\n" for k, row in enumerate(ROWS.split())),
         ",x,u\n" + ROWS,
         "t [s],x (m),u [°C]\n" + ROWS,
+        "t,x,u,air; °C\n" + "".join(f"{row},\n" for row in ROWS.split()),
         "t/x,0,1\n0,1,2\n1,3,4.5\n",
         ",0,1\n0,1,2\n1,3,4.5\n",
         "t;0,0;1,0\n0;1;2\n1;3;4,5\n",

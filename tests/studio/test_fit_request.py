@@ -97,6 +97,14 @@ def test_the_command_asks_the_command_line_for_the_same(monkeypatch):
     assert (asked["boundary"], asked["sensors"]["offsets"]) == (["driven"], True)
 
 
+def test_a_file_that_is_called_like_an_option_is_a_file(monkeypatch):
+    asked = []
+    monkeypatch.setattr(actions, "identify_file", lambda *args, **kw: asked.append(str(args[0])))
+    words = shlex.split(FitRequest("/data/-7 °C.csv", "-7 °C.csv", "u_t - b*u_xx = 0").shell_command())
+    assert CliRunner().invoke(app, spread(words[1:])).exit_code == 0
+    assert asked == ["-7 °C.csv"]
+
+
 def test_a_request_travels_as_plain_data():
     assert FitRequest.of_plain(FULL.plain()) == FULL
 

@@ -85,7 +85,9 @@ class FitRequest:
 
     def shell_command(self) -> str:
         """Return the command that gives the same result."""
-        words = ["hiddenphysics", "identify", self.name, "--pde", self.pde]
+        # A name that begins like an option would be taken for one.
+        name = f"./{self.name}" if self.name.startswith("-") else self.name
+        words = ["hiddenphysics", "identify", name, "--pde", self.pde]
         for name, column in self.columns.items():
             words += ["--column", f"{name}={column}"]
         if self.missing != "refuse":

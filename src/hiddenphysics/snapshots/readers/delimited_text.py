@@ -78,7 +78,8 @@ def _layout(text: str) -> Layout:
         elif line.strip() or not rest:
             break
         text = rest
-    separator = told or next((mark for mark in MARKS if mark in line), BLANKS)
+    first_row = rest.lstrip("\n").partition("\n")[0]
+    separator = told or _separator(line, first_row)
     cells = _cells(line, separator)
     if comments and all(
         NUMBER.fullmatch(c) or WITH_COMMA.fullmatch(c) or DATE.match(c) or not c for c in cells
@@ -87,10 +88,17 @@ def _layout(text: str) -> Layout:
         titles = _cells(comments[-1], above)
         if len(titles) == len(cells):
             return Layout(_checked(titles), separator, text)
-    below = _cells(rest.lstrip("\n").partition("\n")[0], separator)
+    below = _cells(first_row, separator)
     if not cells[-1] and (len(below) < len(cells) or not below[-1]):  # a mark at the end of each line
         cells = cells[:-1]
     return Layout(_checked(cells), separator, rest)
+
+
+def _separator(titles: str, row: str) -> str:
+    """Return the mark between columns: the surest that cuts titles and row alike, for a title may hold one: `u; °C`."""
+    marks = [mark for mark in MARKS if mark in titles]
+    alike = (mark for mark in marks if len(_cells(titles, mark)) == len(_cells(row, mark)))
+    return next(alike, marks[0] if marks else BLANKS)
 
 
 def _cells(line: str, separator: str) -> list[str]:
