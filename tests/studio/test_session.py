@@ -90,6 +90,13 @@ def test_a_dropped_file_is_read_and_a_bad_one_replaces_nothing(session):
     assert [len(s) for s in session.data.snapshots] == [3, 2]
 
 
+def test_a_dropped_file_keeps_its_name(session):
+    """A browser sends a quotation mark as %22; the lines to take home have to find the file."""
+    session.take("run %227%22 100%.csv", TABLE)
+    assert session.data.name == 'run "7" 100%.csv'
+    assert """hp.read("run \\"7\\" 100%.csv")""" in session.request().python_lines()
+
+
 def test_columns_are_matched_by_hand(session):
     """A file that was refused is understood once its columns have names; the next file begins with its own."""
     table = TABLE.replace(b"t,x,u", b"when,depth (m),heat")
@@ -113,6 +120,13 @@ def test_columns_are_matched_by_hand(session):
     assert "was typed for the columns; needed is each NAME = COLUMN once" in session.data_sentence
     session.take("a.csv", TABLE)
     assert (session.words.columns, session.data_sentence, session.data.columns) == ("", "", {})
+
+
+def test_the_demo_is_read_whatever_columns_another_file_had(session):
+    session.take("a.csv", TABLE.replace(b"t,x,u", b"when,depth (m),heat"))
+    session.match("t = when, x = depth (m), u = heat")
+    session.take_demo()
+    assert (session.data_sentence, session.data.name, session.words.columns) == ("", "burgers.csv", "")
 
 
 def test_a_request_needs_a_file_and_an_equation(session):

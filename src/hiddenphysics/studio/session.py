@@ -190,6 +190,7 @@ class Session:
             self._dropped += 1
             folder = self.folder / f"dropped-{self._dropped}"
         folder.mkdir()
+        name = name.replace("%22", '"')  # so browsers send this mark, and nothing else that a name may have
         path = folder / (Path(name.replace("\\", "/")).name or "dropped")
         try:
             write_file(path, content, overwrite=False)
@@ -218,7 +219,9 @@ class Session:
 
     def take_demo(self) -> None:
         """Read the demo's points, which lie in the session's folder as a file like any other."""
-        self.read(self._demo_file(), DEMO)
+        path = self._demo_file()
+        self.type(columns="")  # those that are typed were another file's
+        self.read(path, DEMO)
 
     def _demo_file(self) -> Path:
         """Return the demo's file; two threads that want it make it once."""
