@@ -1,14 +1,15 @@
 """Documents that cannot go stale: every output in README and docs against what the code prints now.
 
 `python -m benchmarks.documents` runs every block of every page, and the scripts of the gallery, and names those whose
-output is another one; `--write` puts the new output into the page instead. `--quick` leaves out what takes long, which
-is what the tests run. Pages may be named: `python -m benchmarks.documents docs/tutorials/csv.md`.
+output is another one; `--write` puts the new output into the page instead. `--quick` leaves out what takes long. The
+tests run all of it, what takes long in tests of its own. Pages may be named:
+`python -m benchmarks.documents docs/tutorials/csv.md`.
 
 The line before a block says what is done with it.
 
-    <!-- run -->               run here and by the tests; a text block right behind it is what it prints
-    <!-- run long -->          run here alone
-    <!-- printed by SCRIPT --> a text block: what a script beside the page prints, run here alone
+    <!-- run -->               run; a text block right behind it is what it prints
+    <!-- run long -->          run, but not by `--quick`
+    <!-- printed by SCRIPT --> a text block: what a script beside the page prints, run as what takes long
     <!-- not run: WHY -->      neither run nor compared
 
 `python -m benchmarks.documents --pictures` names the command of every picture.
