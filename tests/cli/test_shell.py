@@ -247,3 +247,15 @@ def test_the_script_of_a_shell_is_shown():
     )
     assert run.returncode == 0
     assert "complete -o default -F" in run.stdout
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a pipe of POSIX")
+@pytest.mark.parametrize("words", [("explain", HEAT), ("explain", HEAT, "--json"), ("--help",)], ids=" ".join)
+def test_a_reader_that_has_seen_enough_is_no_mistake_of_ours(words):
+    """As in `hiddenphysics … | head -1`: no words, and the documented code for what could not be printed."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    code = [sys.executable, "-m", "hiddenphysics", *words]
+    run = subprocess.run(code, stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (run.returncode, run.stderr) == (terminal.UNWRITTEN, "")

@@ -25,6 +25,8 @@ def main() -> None:
         try:
             app(args=spread(sys.argv[1:]))
         except SystemExit as ended:
+            if isinstance(ended.__context__, BrokenPipeError):
+                os._exit(8)  # the reader of a pipe has seen enough, which needs no words
             learning = sys.modules.get("hiddenphysics.learning")
             if learning is not None and learning.is_left_computing():
                 # A fit that was stopped while something was compiled: Python would wait for the compiler.
