@@ -96,7 +96,8 @@ LONGEST = (
     "test_sweep",
 )
 """Groups that take longest. The first seven take 50 to 27 s of processor time with nothing compiled before, from the
-longest on; those after them are in the order of a whole run beside other work (18 November 2026).
+longest on; those after them are in the order of a whole run beside other work (18 November 2026). The pages took 33 to
+130 s beside other work, by themselves (19 November 2026).
 
 They begin first: pytest-xdist would begin with groups of many tests, and end with the few long fits of one worker while
 the other has nothing left to do.
