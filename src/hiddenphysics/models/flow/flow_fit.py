@@ -6,7 +6,7 @@ unless they say so.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,6 +75,21 @@ OVERFLOW = "The motion left the numbers at every start that was tried: the field
 FARTHEST = 3.0
 """How many times farther off than the last round the first one in a new box may be: its grid and its state are others.
 """
+RIVAL_PART = 3.0
+"""What another local optimum of the first guess may leave over, in that of the nearest start, to be searched from."""
+
+OTHERWISE = 0.1
+"""Distance from where a search ended, in natural sizes, from which on a start is another one."""
+
+MOST_RIVALS = 2
+"""Of these, so many are searched from."""
+
+EVEN = 5.0
+"""Log evidence by which an optimum has to exceed another one to be the answer: odds of 150. See `rivals_of`."""
+
+APART = 5.0
+"""Deviations from which on two optima are two."""
+
 MORE = 4
 """How many times the usual number of rounds a search gets that explains most, and has not settled."""
 MOST_STARTS = 3
@@ -139,14 +154,59 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     if is_wide(start):
         return fit_wide(start, np.clip(start.parameters, *limits_of(start.windows).T), say)
     searched: list[Searched] = []
+    begun: list[np.ndarray] = []
     for begin, parameters in beginnings(start):
+        begun.append(parameters)
         searched.append(_search(begin, parameters, say))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
         if searched[-1].stopped or (best.last.settled and against(best) is None):
             break
     best = _finished(max(searched, key=lambda one: one.evidence), best, say)
+    if best.last.settled and not best.stopped and against(best) is None:
+        for parameters in rivals_of(start, [best.last.point.parameters[: len(start.parameters)], *begun]):
+            searched.append(_search(start, parameters, say))
+            if searched[-1].stopped:
+                break
+        sound = [one for one in searched if one.last.settled and not one.stopped and against(one) is None]
+        best = max([best, *sound], key=lambda one: one.evidence)
     count = sum(one.rounds for one in searched)
-    return answered(best, start.scale_at, say, count, against)
+    return answered(best, start.scale_at, say, count, against, rivals=_even(searched, best, against))
+
+
+def rivals_of(start: Beginning, known: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return local optima of the first guess that leave about as little over as the best, and lie away from known ones.
+
+    With b u²/(K² + u²) − m u, u from 1.0 to 1.8 and 0.3 % of noise, b = −7.5, K = 3.8 and m = −0.84 explain the data as
+    well as the truth, 1.21, 0.61 and 0.54, and were 165 deviations off, `converged`: a nonlinear equation may say the
+    same of what was seen with other numbers.
+    """
+    limits = limits_of(start.windows)
+    points = [np.clip(one, *limits.T) for one in (start.parameters, *start.others)]
+    if len(points) < 2:
+        return []
+    misfits = [start_misfit(start, point) for point in points]
+    scale, chosen = start.scale_at(known[0]), list[np.ndarray]()
+    for misfit, k in sorted(zip(misfits, range(len(points)), strict=True)):
+        near = misfit < RIVAL_PART * min(misfits)
+        if near and all(np.any(np.abs(points[k] - one) > OTHERWISE * scale) for one in (*known, *chosen)):
+            chosen.append(points[k])
+    return chosen[:MOST_RIVALS]
+
+
+def _even(searched: Sequence[Searched], best: Searched, against: Finding) -> list[np.ndarray]:
+    """Return where other searches ended, (P,) each, that explain the data as well as the best one, or nearly so."""
+    here, information = best.last.point.parameters, best.last.information
+    if not (best.last.settled and np.isfinite(best.evidence)):
+        return []
+    found = []
+    for one in searched:
+        if one is best or not one.last.settled or best.evidence - one.evidence > EVEN:
+            continue
+        away = one.last.point.parameters - here
+        other = one.last.information
+        if min(away @ information @ away, away @ other @ away) > APART**2 and against(one) is None:
+            found.append(one.last.point.parameters)
+    return found
 
 
 Correction = Callable[[Searched, Progress], tuple[Searched, np.ndarray]]
@@ -160,6 +220,7 @@ def answered(
     count: int,
     against: Finding,
     correct: Correction | None = None,
+    rivals: Sequence[np.ndarray] = (),
 ) -> Fit:
     """Correct for the volume of states, and say how it went.
 
@@ -175,6 +236,8 @@ def answered(
         Speaks first when it has something to say.
     correct
         How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
+    rivals
+        Other parameters (P,) that explain the data as well: the distance to them is a deviation.
     """
     if best.stopped:
         return stopped_at(SoFar.of(best.task, best.last, count), best.stopped, count)
@@ -194,13 +257,16 @@ def answered(
             if beyond is not None:
                 covariance, curvature = covariance + beyond.covariance, curvature + beyond.covariance
             covariance = reach(polished.task, polished.last, covariance, say)
+            for other in rivals:
+                away = other - polished.last.point.parameters
+                covariance = covariance + np.outer(away, away)
             agreed = agreement(polished.task, polished.last, scale_at, say)
     except Stopped as stop:
         polished = replace(polished, stopped=stop.reason)
     if polished.stopped:
         count += polished.rounds
         return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
-    verdict, stated, criticism = _verdict(polished, scale_at, covariance, against), covariance, None
+    verdict, stated, criticism = _verdict(polished, scale_at, covariance, against, rivals), covariance, None
     if beyond is not None:
         verdict = replace(verdict, explanation=f"{verdict.explanation} {beyond.sentence()}")
     own = len(polished.task.windows.equation.parameters)
@@ -314,15 +380,17 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
     A regression on steep fields may give an equation that is ill-posed forward in time, such as a negative viscosity:
     its signs turned around, or no motion at all, are better starts then.
     """
-    task, z = _cold(start), start.z
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
     points = list({tuple(np.clip(one, *limits_of(start.windows).T)): None for one in tried})
 
-    def misfit(point: tuple[float, ...]) -> float:
-        total = float(task.sweep(z, task.begun(np.array(point)), start.windows.span / SOME_STEPS).misfit)
-        return total if np.isfinite(total) else np.inf
+    return sorted(map(np.array, points), key=lambda point: start_misfit(start, point))
 
-    return [np.array(point) for point in sorted(points, key=misfit)]
+
+def start_misfit(start: Beginning, parameters: np.ndarray) -> float:
+    """Return what the smoothed first snapshots, carried on with some parameters, leave over; ∞ where they overflow."""
+    task = _cold(start)
+    total = float(task.sweep(start.z, task.begun(parameters), start.windows.span / SOME_STEPS).misfit)
+    return total if np.isfinite(total) else np.inf
 
 
 def _search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
@@ -454,7 +522,11 @@ def _with_curvature(information: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 
 def _verdict(
-    ended: Searched, scale_at: Callable[[np.ndarray], np.ndarray], covariance: np.ndarray, against: Finding
+    ended: Searched,
+    scale_at: Callable[[np.ndarray], np.ndarray],
+    covariance: np.ndarray,
+    against: Finding,
+    rivals: Sequence[np.ndarray] = (),
 ) -> Verdict:
     """Say how it went, the gravest finding first."""
     task, domain, windows = ended.task, ended.task.domain, ended.task.windows
@@ -479,6 +551,12 @@ def _verdict(
             "do not contain: they do not determine the coefficient of the highest derivative. Give it bounds, or use "
             "later snapshots.",
         ),
+        when(
+            len(rivals) > 0,
+            Status.WEAKLY_IDENTIFIED,
+            f"Other numbers explain the data as well: {_told(names, rivals)}. The distance to them is in the "
+            "deviations. Give bounds, or data in which the fields take other values.",
+        ),
         undetermined([names[p] for p in own], parameters[own], covariance[np.ix_(own, own)], scale[own]),
         at_bound([names[p] for p in own], is_free(parameters[own], scale[own], task.bounds[own])),
         when(
@@ -488,6 +566,14 @@ def _verdict(
         ),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
     )
+
+
+def _told(names: Sequence[str], rivals: Sequence[np.ndarray]) -> str:
+    """Say parameters (P,) in words."""
+    each = (
+        ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, one, strict=False)) for one in rivals
+    )
+    return "; or ".join(each)
 
 
 def _cornered(ended: Searched, against: Finding) -> bool:
