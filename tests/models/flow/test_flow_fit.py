@@ -1,5 +1,7 @@
 """Fits against data whose parameters are known: closed forms and the library's simulator."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -273,6 +275,29 @@ def test_two_optima_that_explain_the_data_alike_are_no_answer():
     truth = np.array([1.2, 0.6, 0.55])
     deviation = np.sqrt(np.diagonal(fit.covariance))[:3]
     assert np.all(np.abs(fit.learned.parameters - truth) < 2 * deviation)  # it was 165 deviations off
+
+
+def ended(parameters, information, evidence):
+    last = SimpleNamespace(
+        settled=True,
+        point=SimpleNamespace(parameters=np.array(parameters)),
+        information=np.array(information),
+    )
+    return SimpleNamespace(last=last, evidence=evidence)
+
+
+@pytest.mark.parametrize(
+    ("information", "evidence", "count"),
+    [
+        (np.eye(2), 9.0, 1),
+        (np.eye(2), 3.0, 0),  # the evidence decides
+        ([[1.0, 1.0], [1.0, 1.0]], 9.0, 0),  # a*b: what is open anyway is no second optimum
+    ],
+)
+def test_what_counts_as_another_optimum(information, evidence, count):
+    best = ended([1.0, 2.0], information, 10.0)
+    other = ended([12.0, 1.0], information, evidence)
+    assert len(flow_fit._even([best, other], best, lambda searched: None)) == count
 
 
 def test_an_unknown_power_of_a_field_that_goes_on_below_zero_outside_of_the_data():

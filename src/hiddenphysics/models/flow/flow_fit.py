@@ -14,6 +14,7 @@ import numpy as np
 from hiddenphysics.gaussian import covariance_of
 from hiddenphysics.learning import (
     Heterogeneity,
+    LeftOver,
     Progress,
     Status,
     Stopped,
@@ -72,6 +73,7 @@ FACTORS = (1.0, 0.3, 2.0, 0.0)
 SOME_STEPS = 16
 """Steps in time with which these are compared."""
 OVERFLOW = "The motion left the numbers at every start that was tried: the fields overflow."
+UNSETTLED = "The rounds ended before the parameters settled."
 FARTHEST = 3.0
 """How many times farther off than the last round the first one in a new box may be: its grid and its state are others.
 """
@@ -104,6 +106,9 @@ for its slope again takes as long as all rounds, its curvature is counted on ove
 
 FINEST = 32.0
 """How much finer a grid is asked whether its shortest waves grow: what is ill-posed shows there, whatever the gap."""
+
+BEYOND = 10.0
+"""How many times more, and more than the noise, left-overs may be than those of the last round; see `_elsewhere`."""
 
 MOST_POLISHES = 3
 """Corrections by log|K| in a row."""
@@ -203,8 +208,11 @@ def _even(searched: Sequence[Searched], best: Searched, against: Finding) -> lis
         if one is best or not one.last.settled or best.evidence - one.evidence > EVEN:
             continue
         away = one.last.point.parameters - here
-        other = one.last.information
-        if min(away @ information @ away, away @ other @ away) > APART**2 and against(one) is None:
+        told = [information, one.last.information]
+        # Along a direction that is open anyway, as of a and b in a*b*u_xx, two optima are one.
+        wide = np.max([np.diagonal(covariance_of(each)) for each in told], axis=0)
+        apart = min(away @ each @ away for each in told) > APART**2 and np.any(away**2 > APART**2 * wide)
+        if apart and against(one) is None:
             found.append(one.last.point.parameters)
     return found
 
@@ -279,7 +287,12 @@ def answered(
             np.all(np.isfinite(e)) for window in stops for stop in window for e in stop.values.values()
         ):
             verdict = Verdict(Status.FAILED, OVERFLOW)
-    if verdict.status is not Status.FAILED:
+    # Nothing is said of a point where no round has been, and where the state has not followed the last step.
+    reached = polished.last.settled or verdict.status is Status.FAILED
+    if not (reached or _cornered(polished, against)) and _elsewhere(stops, polished):
+        if verdict.status is Status.CONVERGED:
+            verdict = Verdict(Status.NOT_CONVERGED, UNSETTLED)
+    elif verdict.status is not Status.FAILED:
         rows = rows_of(polished.task, polished.last)
         criticism = criticise(stops, scores(learned, polished.task.windows, stops, say, rows))
         # What is left over moves parameters by parts of what the information tells; in `heavy` it is counted already.
@@ -562,7 +575,7 @@ def _verdict(
         when(
             not (ended.last.settled or ended.last.found),
             Status.NOT_CONVERGED,
-            "The rounds ended before the parameters settled.",
+            UNSETTLED,
         ),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
     )
@@ -574,6 +587,18 @@ def _told(names: Sequence[str], rivals: Sequence[np.ndarray]) -> str:
         ", ".join(f"{name} = {value:.4g}" for name, value in zip(names, one, strict=False)) for one in rivals
     )
     return "; or ".join(each)
+
+
+def _elsewhere(stops: Sequence[Sequence[LeftOver]], ended: Searched) -> bool:
+    """Whether much more is left over where the last round wants to go than it has left itself: it was never there.
+
+    Heat, three points at two times, clean: the round's left-overs are 5e-4 of the noise; D is open, its last step went
+    from 0.30 to 0.05, and 3e4 of the noise were left over there: a `misfit` of an equation that holds.
+    """
+    values = [v for window in stops for stop in window for v in stop.values.values()]
+    told = float(np.sqrt(np.mean(np.concatenate(values) ** 2)))
+    made = ended.last.misfit / np.sqrt(ended.task.noise(ended.last.point))
+    return told > BEYOND * max(made, 1.0)
 
 
 def _cornered(ended: Searched, against: Finding) -> bool:
