@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import sympy
@@ -39,6 +41,32 @@ def test_agrees_with_sympy(text):
 def test_integer_powers_of_negative_numbers_are_exact():
     x = sympy.Symbol("x", real=True)
     np.testing.assert_array_equal(evaluate(x**3, {x: np.array([-2.0])}, np), [-8.0])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("u^n", [0.0, 0.0, 0.5**1.5]),
+        ("sqrt(u)", [0.0, 0.0, np.sqrt(0.5)]),
+        ("log(u)", [0.0, np.log(0.25), np.log(0.5)]),
+        ("x^n", [0.0, 0.0, 0.5**1.5]),
+    ],
+)
+def test_powers_and_logarithms_go_on_where_fields_and_places_are_negative(text, expected):
+    # One number that is none, in the padding around the data, would be none everywhere in Fourier space.
+    equation = Equation.parse(f"u_t = -{text} - n*u")
+    at, n = jnp.array([-1.0, -0.25, 0.5]), equation.parameter("n")
+    values = {equation.field("u"): at, sympy.Symbol("x", real=True): at, n: 1.5}
+    found = evaluate(equation.evolution["u"], values, jnp) - 1.5 * at
+    np.testing.assert_allclose(found, expected, rtol=1e-14, atol=1e-14)
+    exponent = jax.grad(lambda v: jnp.sum(evaluate(equation.evolution["u"], values | {n: v}, jnp)))(1.5)
+    assert np.isfinite(exponent)
+
+
+def test_a_root_of_a_negative_parameter_is_still_none():
+    a = sympy.Symbol("a", real=True)
+    with np.errstate(invalid="ignore"):
+        assert np.isnan(evaluate(sympy.sqrt(a), {a: np.float64(-1.0)}, np))
 
 
 def test_a_number_alone():

@@ -8,9 +8,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from hiddenphysics.equation import Equation
+from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.learning import Guess, SmoothedField, Source, first_guess, smooth, smoothed_snapshots
-from hiddenphysics.learning.regression import Whitening
+from hiddenphysics.learning.regression import Rows, Whitening, solve
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import SquaredExponential
 
@@ -186,3 +186,23 @@ def test_a_hidden_field_is_another_one_at_another_time() -> None:
     source = Source(points, times, np.array([1.0, 1.0]), rates.get, values)
     guess = first_guess(Equation.parse(text, fields=("u", "v")), source)
     assert (guess.estimate["a"], guess.estimate["b"]) == pytest.approx((0.7, 0.3), abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("text", "truth", "low"),
+    [
+        ("u_t = b*u^2/(K^2 + u^2) - m*u", {"b": 1.2, "K": 0.6, "m": 0.55}, -np.inf),
+        ("u_t = -a*b^2*u^2 - c*u", {"a": 1.0, "b": 2.0, "c": 1.0}, -np.inf),
+        ("u_t = f*sin(w*u)", {"f": 1.0, "w": 1.5}, -np.inf),
+        ("u_t = K^2*u", {"K": -0.6}, -1.0),
+    ],
+)
+def test_a_sign_that_an_equation_does_not_see_is_plus(text: str, truth: dict[str, float], low: float) -> None:
+    equation = Equation.parse(text)
+    u = np.linspace(0.2, 1.8, 30)
+    numbers = {str(equation.field("u")): u}
+    rate = -evaluate_by_name(equation.evolution["u"], numbers | truth, np)
+    rows = Rows.of(equation.system.rates, {"u": rate}, numbers, equation.parameters)
+    high = 0.0 if low > -np.inf else np.inf
+    found = solve(rows, Whitening(), np.tile([low, high], (len(truth), 1))).estimate
+    assert all(value > 0 for value in found.values()) if high else found["K"] == pytest.approx(-0.6)

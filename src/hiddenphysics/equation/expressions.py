@@ -9,6 +9,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.fractional_operators import MAX_UNKNOWN_ORDER, Fractional, FractionalDerivative
+from hiddenphysics.equation.names import SPACE, TIME
 from hiddenphysics.operators import Factor, Order, Symbol
 
 FUNCTIONS = {
@@ -21,6 +22,9 @@ FUNCTIONS = {
     sympy.sign: "sign",
 }
 """The functions that may stand in an expression; the language and the array libraries give them the same names."""
+
+PLACES = frozenset(sympy.Symbol(name, real=True) for name in (TIME, *SPACE))
+"""Time and the coordinates."""
 
 
 def field_name(atom: sympy.Expr) -> str:
@@ -80,7 +84,9 @@ def evaluate(
 ) -> Any:
     """Evaluate `expr` with arrays for its symbols, fields and derivatives; no code is generated.
 
-    What stands in it twice is evaluated once.
+    What stands in it twice is evaluated once. Powers that are no whole number, and logarithms, of a field or a place
+    go on where that is negative: as 0, and as log |u|. In the padding around the data a field may be anything, and
+    numbers that are none there would be none everywhere.
 
     Parameters
     ----------
@@ -131,6 +137,8 @@ def _evaluated(
         for argument in arguments[1:]:
             result = result * argument
         return result
+    if expr.func is sympy.log and _varies(expr.args[0]):
+        return xp.log(xp.abs(arguments[0]))
     if expr.func in FUNCTIONS:
         return getattr(xp, FUNCTIONS[expr.func])(arguments[0])
     raise TypeError(f"internal error: evaluate knows no {type(expr).__name__} (in {expr})")
@@ -140,9 +148,29 @@ def _power(expr: sympy.Pow, values: Mapping[sympy.Expr, Any], xp: Any, known: di
     base = evaluate(expr.base, values, xp, known)
     if expr.exp.is_Integer:
         return base ** int(expr.exp)  # exact for negative bases, and cheap to differentiate
+    if _varies(expr.base):
+        # Both branches of a `where` are differentiated: what is not taken must be a number, too.
+        inside = base > 0
+        raised = _raised(xp.where(inside, base, 1.0), expr, values, xp, known)
+        return xp.where(inside, raised, 0.0)
+    return _raised(base, expr, values, xp, known)
+
+
+def _raised(
+    base: Any,
+    expr: sympy.Pow,
+    values: Mapping[sympy.Expr, Any],
+    xp: Any,
+    known: dict[sympy.Expr, Any],
+) -> Any:
     if expr.exp == sympy.Rational(1, 2):
         return xp.sqrt(base)
     return base ** evaluate(expr.exp, values, xp, known)
+
+
+def _varies(expr: sympy.Expr) -> bool:
+    """Whether an expression depends on the fields, or on where they are."""
+    return bool(atoms_of(expr)) or not PLACES.isdisjoint(expr.free_symbols)
 
 
 # ---- as operators, and by printed names --------------------

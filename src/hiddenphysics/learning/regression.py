@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 import sympy
@@ -172,7 +173,9 @@ def solve(rows: Rows, whitening: Whitening, bounds: np.ndarray) -> Solution:
     if rows.is_linear:
         solution, *others = [_linear(residual, jacobian, len(rows.unknown))]
     else:
-        solution, *others = _nonlinear(residual, jacobian, bounds)
+        solution, *others = [
+            _upright(one, rows.residual, bounds) for one in _nonlinear(residual, jacobian, bounds)
+        ]
     scale = natural_steps(rows, solution)
     return Solution(
         dict(zip(rows.unknown, solution.tolist(), strict=True)),
@@ -222,6 +225,22 @@ def _nonlinear(residual: Function, jacobian: Function, bounds: np.ndarray) -> li
                 continue
         runs.append(run)
     return [np.asarray(run.x) for run in sorted(runs, key=lambda run: run.cost)] or [np.ones(len(bounds))]
+
+
+def _upright(at: np.ndarray, residual: Function, bounds: np.ndarray) -> np.ndarray:
+    """Turn the signs that the equation does not see, of one parameter as K in u^2/(K^2 + u^2) or of two, to plus."""
+    here = residual(at)
+    if not np.all(np.isfinite(here)):
+        return at
+    for some in (*combinations(range(len(at)), 1), *combinations(range(len(at)), 2)):
+        turned = at.copy()
+        turned[list(some)] *= -1.0
+        inside = np.all((bounds[:, 0] <= turned) & (turned <= bounds[:, 1]))
+        if not inside or np.any(at[list(some)] >= 0):
+            continue
+        if np.allclose(residual(turned), here, rtol=1e-9, atol=1e-12):
+            at = turned
+    return at
 
 
 def _inside(size: float, low: float, high: float) -> float:

@@ -1,9 +1,12 @@
 """Fits against data whose parameters are known: closed forms and the library's simulator."""
 
+from types import SimpleNamespace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
@@ -249,3 +252,62 @@ def test_second_order_in_time_needs_no_data_of_the_velocity():
     assert fit.learned.parameters[0] == pytest.approx(2.25, rel=1e-2)
     _, std = FLOW.predict(fit.learned, "u_t", x[:3, None], 0.4)
     assert np.all(np.isfinite(std))
+
+
+def saturating(count=32):
+    """What grows like 1.2 u²/(0.6² + u²) and decays like 0.55 u, from values between 1.25 and 1.75, at three times."""
+    x, rng = np.linspace(-3.0, 3.0, count), np.random.default_rng(0)
+    first = 1.25 + 0.5 * np.exp(-((x / 1.2) ** 2))
+
+    def rate(_t, u):
+        return 1.2 * u**2 / (0.36 + u**2) - 0.55 * u
+
+    run = solve_ivp(rate, (0.0, 1.2), first, t_eval=[0.0, 0.6, 1.2], rtol=1e-10, atol=1e-12)
+    return Snapshots(
+        Snapshot(t, x, u=u + 5e-4 * rng.standard_normal(count)) for t, u in zip(run.t, run.y.T, strict=True)
+    )
+
+
+def test_two_optima_that_explain_the_data_alike_are_no_answer():
+    fit = fitted(saturating(), "u_t = b*u^2/(K^2 + u^2) - m*u")
+    assert fit.verdict.status is Status.WEAKLY_IDENTIFIED
+    assert "Other numbers explain the data as well" in fit.verdict.explanation
+    truth = np.array([1.2, 0.6, 0.55])
+    deviation = np.sqrt(np.diagonal(fit.covariance))[:3]
+    assert np.all(np.abs(fit.learned.parameters - truth) < 2 * deviation)  # it was 165 deviations off
+
+
+def ended(parameters, information, evidence):
+    last = SimpleNamespace(
+        settled=True,
+        point=SimpleNamespace(parameters=np.array(parameters)),
+        information=np.array(information),
+    )
+    return SimpleNamespace(last=last, evidence=evidence)
+
+
+@pytest.mark.parametrize(
+    ("information", "evidence", "count"),
+    [
+        (np.eye(2), 9.0, 1),
+        (np.eye(2), 3.0, 0),  # the evidence decides
+        ([[1.0, 1.0], [1.0, 1.0]], 9.0, 0),  # a*b: what is open anyway is no second optimum
+    ],
+)
+def test_what_counts_as_another_optimum(information, evidence, count):
+    best = ended([1.0, 2.0], information, 10.0)
+    other = ended([12.0, 1.0], information, evidence)
+    assert len(flow_fit._even([best, other], best, lambda searched: None)) == count
+
+
+def test_an_unknown_power_of_a_field_that_goes_on_below_zero_outside_of_the_data():
+    x, rng = np.linspace(-3.0, 3.0, 40), np.random.default_rng(0)
+    first = 1.2 + 0.8 * np.sin(x)
+    snapshots = Snapshots(
+        Snapshot(t, x, u=first / (1 + 0.5 * t * first) + 1e-3 * rng.standard_normal(40))
+        for t in (0.0, 0.5, 1.0)
+    )
+    fit = fitted(snapshots, "u_t = -k*u^n")
+    assert fit.verdict.status is Status.CONVERGED  # it failed: "the fields overflow"
+    score = (fit.learned.parameters - np.array([0.5, 2.0])) / np.sqrt(np.diagonal(fit.covariance))[:2]
+    assert np.all(np.abs(score) < 3)
