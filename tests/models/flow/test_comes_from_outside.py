@@ -9,7 +9,7 @@ from scipy.interpolate import BSpline
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.learned import LearnedFlow
-from hiddenphysics.models.flow.path import Entering, Latent, Path, kicks_of, moved
+from hiddenphysics.models.flow.path import Entering, Latent, Path, at_the_end, kicks_of, moved
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.spectral import Features, Gauge, Grid
 
@@ -66,3 +66,40 @@ def test_splines_sum_to_one_whatever_the_gaps():
     for gap, t in [(0, 0.0), (0, 0.7), (1, 2.4), (2, 2.9), (3, 3.3), (3, 9.0)]:
         assert np.sum(one.weights(gap, t)) == pytest.approx(1.0)
     assert np.sum(one.weights(-1, 0.0)) == 0
+
+
+@pytest.fixture(scope="module")
+def remembered():
+    """The same, and what had come in before the first stop, in two shapes at each end."""
+    features = Features(Grid(((0.0, 6.0),), (16,)), (3,))
+    program = Program.of(Equation.parse("u_t - b*u_xx = 0"), features, (2,), 2)
+    rng = np.random.default_rng(1)
+    z = rng.standard_normal(program.features + program.blocks(4) * program.kicks)
+    ends, shapes = np.array(features.grid.box), rng.standard_normal((2, 2, 16))
+    latent = Latent(z, Gauge(np.ones((1, 16)), None), ends, np.linspace(0, 1, 16), history=shapes)
+    return program, latent
+
+
+def test_what_came_in_before_stands_beside_the_first_state_and_decays(remembered):
+    """Without it the same modes, less e^{−b k² t} of its shapes' own."""
+    program, latent = remembered
+    own = program.history * program.kicks
+    without = latent._replace(z=np.concatenate([latent.z[:-own], np.zeros(own)]))
+    path = Path.through(np.array([OWN]), STEP, 90.0, entering=Entering.smoothly(np.array([OWN]))).window(0)
+    one, other = (
+        np.asarray(moved(program, each, np.array([0.3]), path))[:3, 0] for each in (latent, without)
+    )
+    grid = Grid(((0.0, 6.0),), (16,))
+    field = np.einsum("he,hen->n", latent.z[-own:].reshape(2, 2), latent.history)
+    first = np.asarray(grid.to_modes(field[None]))[0]
+    decay = np.exp(-0.3 * np.multiply.outer(OWN, np.asarray(grid.wavenumbers[0]).ravel() ** 2))
+    np.testing.assert_allclose(one - other, decay * first, atol=1e-7)
+
+
+def test_its_tangents_are_what_it_makes(remembered):
+    """The motion is linear: amplitudes times tangents are what the amplitudes make."""
+    program, latent = remembered
+    path = Path.through(np.array([OWN]), STEP, 90.0, entering=Entering.smoothly(np.array([OWN]))).window(0)
+    ended = at_the_end(program, latent, np.array([0.3]), path)
+    made = np.tensordot(latent.z, np.asarray(ended.in_state), 1)
+    np.testing.assert_allclose(made, np.asarray(ended.modes), atol=1e-10)

@@ -16,7 +16,7 @@ import numpy as np
 from hiddenphysics.equation import parameter
 from hiddenphysics.errors import ModelError
 from hiddenphysics.gaussian import posterior, reduce
-from hiddenphysics.models.flow.entry import Entry
+from hiddenphysics.models.flow.entry import HISTORY, Entry
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.path import Latent
 from hiddenphysics.models.flow.processes import OUTSIDE, is_fine, levels_of
@@ -153,7 +153,10 @@ class Domain:
         places = self.entry.places(grid)
         if places is not None:
             places = np.broadcast_to(places, (len(z), *places.shape))
-        return Latent(np.asarray(z), self.gauge, self.ends, padding, places, self.driving)
+        history = self.entry.before(grid, *grid.axes) if self.program.history else None
+        if history is not None:
+            history = np.broadcast_to(history, (len(z), *history.shape))
+        return Latent(np.asarray(z), self.gauge, self.ends, padding, places, self.driving, history)
 
     def columns(self, stops: int) -> np.ndarray | None:
         """Which feature, counted through the processes of the state and of what comes in, every column is.
@@ -218,7 +221,7 @@ class Domain:
         each = z[:, :split].reshape(len(z), self.program.processes, -1)
         made = np.stack([np.asarray(self.features.modes_of(jnp.asarray(one))) for one in each])
         own = self._without_envelope(made).reshape(len(z), -1)
-        more = rung(stops) * self.program.kicks
+        more = self.program.blocks(rung(stops)) * self.program.kicks
         return np.pad(np.concatenate([own, z[:, split:]], axis=1), ((0, 0), (0, more)))
 
     def tied_rows(self, points: np.ndarray, parameters: np.ndarray) -> np.ndarray:
@@ -284,7 +287,16 @@ class Domain:
         amplitudes = self.field_amplitudes(z, parameters)
         bases = [envelope.basis(self.features, points) for envelope in self.field_envelopes]
         each = [np.einsum("wnk,wk->wn", basis, amplitudes[:, f]) for f, basis in enumerate(bases)]
-        return np.stack(each, axis=1)
+        values = np.stack(each, axis=1)
+        if self.entry is None or not self.program.history:
+            return values
+        shapes = self.entry.before(self.features.grid, points[:, 0])
+        own = z[:, -self.program.history * self.program.kicks :].reshape(len(z), len(shapes), -1, 2)
+        return values + np.einsum("whfe,hen->wfn", own, shapes)
+
+    def remembering(self) -> Domain:
+        """Return the same box with what had come in before the first stop beside the first state."""
+        return replace(self, program=replace(self.program, history=HISTORY))
 
     def _basis(self, parameters: np.ndarray) -> np.ndarray:
         """(F, R, *modes) how processes make fields; see `basis`."""
@@ -298,7 +310,7 @@ class Domain:
         """Return the same latent with a motion on a grid that many times finer."""
         features = finer(self.features, factor)
         gauge = _gauge(features, self.envelopes)
-        program = Program.of(self.program.equation, features, self.program.outside)
+        program = Program.of(self.program.equation, features, self.program.outside, self.program.history)
         return replace(self, program=program, features=features, gauge=gauge)
 
     def carries(
@@ -316,7 +328,10 @@ class Domain:
         most = extent * (1.0 if self.entry is None else DRIVEN[dimensions])
         below = (np.log(self.longest / lengths) > near) | (self.longest > (1 - 1e-9) * most)
         if dimensions == 1:
-            clear = np.all(np.log(lengths / self.shortest) > near) and np.all(below)
+            above = np.log(lengths / self.shortest) > near
+            if self.entry is not None and self.program.history:
+                above = above | (self.shortest < (1 + 1e-9) * self.entry.shortest)
+            clear = np.all(above) and np.all(below)
         else:
             needed = highest_waves(prior, lengths, relative, _least(noise, windows, dimensions)[1])
             carried = 2 * np.pi * np.array(self.features.waves) / np.array(self.features.grid.lengths)
@@ -333,17 +348,22 @@ def domain_of(
     room: float = 1.0,
     outside: int = 0,
     relative: np.ndarray | None = None,
+    history: int = 0,
 ) -> Domain:
     """Return a box for a prior with about these lengths (L, D), none beyond the data's extent, and this noise.
 
-    With `outside`, something comes in from the padding at every stop, as so many waves along each side. `relative` (L,)
-    are the latents' variances in units of what they are processes of; 1 by default.
+    With `outside`, something comes in from the padding at every stop, as so many waves along each side; and with
+    `history`, had come in before the first stop, in so many shapes at each end. `relative` (L,) are the latents'
+    variances in units of what they are processes of; 1 by default.
     """
     region = windows.region
     dimensions = len(region.extent)
     play = ROOM[dimensions]
     # Longer ones would need so much padding that its grid no longer shows what comes in near the data.
     held = np.minimum(lengths, region.extent * (DRIVEN[dimensions] if outside else 1.0) / play)
+    entry = Entry.of(windows) if outside else None
+    if entry is not None and history:
+        held = np.maximum(held, play * entry.shortest)
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     # Longer ones need more padding, which a side that repeats does not have.
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)
@@ -367,12 +387,11 @@ def domain_of(
     )
     steepest = max(one.steepest(features.grid.box) for one in envelopes)
     features = finer(features, max(steepest, windows.inputs.finer(features.grid) if windows.inputs else 1.0))
-    entry = Entry.of(windows) if outside else None
     if entry is not None:
         features = finer(features, entry.fineness(features.grid))
     gauge = _gauge(features, envelopes)
     waves = tuple(min(outside, w) for w in features.waves) if outside else ()
-    program = Program.of(windows.equation, features, waves)
+    program = Program.of(windows.equation, features, waves, history)
     inputs = partial(windows.inputs.driving, windows) if windows.inputs else None
     return Domain(
         program, features, tuple(envelopes), gauge, shortest, longest, quietest, room, entry, inputs, full

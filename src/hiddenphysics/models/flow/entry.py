@@ -27,6 +27,15 @@ APART = 0.1
 ELSEWHERE = 3.0
 """What comes in begins so many deviations of their position beyond the outermost sensors: none stands in it."""
 
+HISTORY = 8
+"""Shapes of what had come in at an end before the first stop. In a model of the ice's twin that shares no code with
+this one, its lengths held, mean errors of six draws were 3.1 deviations with none, 0.6 with four whose widths double,
+0.3 with six by √2, and 0.2 with ten."""
+
+NARROWEST, WIDEST = 0.75, 0.25
+"""Widths of these shapes: from three quarters of the distance of the two outermost sensors to a quarter of the data's
+extent."""
+
 OUTSIDE_WAVES, LAYER_WAVES = 8, 1
 """Waves along the box of what comes in from outside at every stop. It is smoothed on its way to the data: more waves do
 not reach them. Of layers, one wave: both ends alike, and one against the other."""
@@ -143,3 +152,36 @@ class Entry:
         )
         share = np.where(below > 0, 1 - APART - (0.5 - APART) * below, APART + (0.5 - APART) * above)
         return low + (high - low) * share
+
+    @property
+    def shortest(self) -> float:
+        """Length that a first state on a line has at least beside its history: no sensors tell of shorter ones.
+
+        Without it, what is left for the state to explain let it run to a tenth of that, on a grid of 3000 points.
+        """
+        return float(self.nearest.min())
+
+    def before(self, grid: Grid, x: np.ndarray) -> np.ndarray:
+        """Return what had come in through the layers at both ends before the first stop, (H, 2, N) at places x (N,).
+
+        Heat that came in τ ago is spread over √(2Dτ): exp(−d²/2w²), d the distance from the layer's middle, w from
+        narrow to wide. A prior with one length has no such first state. Of twins of glacier ice, whose first sensor
+        sees waves of a day and the third one of weeks, it knew what the data should be like, and sensors that may
+        stand elsewhere were moved until they were: the diffusivity was 15 % too large in the mean.
+        """
+        (low, high), ramps = grid.box[0], self._ramps(grid, 0)[0]
+        period, extent = high - low, self.region.extent[0]
+        here = np.asarray(x) if self.walls is None else self.walls.fold(np.asarray(x))
+        margin = self.margin[0] if self.margin else 0.0
+        middles = (self.region.low[0] - margin - ramps[0] / 2, self.region.high[0] + margin + ramps[1] / 2)
+        shapes = np.zeros((HISTORY, 2, here.size))
+        for end, (middle, near, enters) in enumerate(zip(middles, self.nearest[0], self.enter, strict=True)):
+            if not enters:
+                continue
+            widths = np.geomspace(NARROWEST * near, max(WIDEST * extent, near), HISTORY)
+            away = np.abs(here - middle)
+            away = np.minimum(away, period - away)
+            shapes[:, end] = np.exp(-0.5 * (away / widths[:, None]) ** 2)
+        if self.walls is not None:
+            shapes = shapes * self.walls.signs(np.asarray(x))
+        return shapes

@@ -459,7 +459,7 @@ def other_box(task: FlowTask, last: Round, share: float) -> tuple[FlowTask, Poin
         return None
     domain = task.domain.finer(FINER_GRID[len(task.domain.shortest)])
     theta = np.asarray(last.point.theta)
-    fresh = FlowTask.of(task.windows, task.prior, domain, theta, task.scale, free=task.free)
+    fresh = FlowTask.of(task.windows, task.prior, domain, theta, task.scale)
     return replace(fresh, slope=task.slope), point
 
 
@@ -468,13 +468,13 @@ def rebox(task: FlowTask, at: Point) -> tuple[FlowTask, Point] | None:
     prior, old, noise = task.prior, task.domain, task.noise(at)
     if noise <= 1.01 * old.quietest:
         noise *= FALLS
-    outside = max(old.program.outside, default=0)
+    outside, history = max(old.program.outside, default=0), old.program.history
     lengths, relative = task.lengths(at), task.relative(at)
-    new = domain_of(task.windows, prior, old.envelopes, lengths, noise, old.room, outside, relative)
+    new = domain_of(task.windows, prior, old.envelopes, lengths, noise, old.room, outside, relative, history)
     if new.features == old.features and new.quietest == old.quietest:
         return None
     z = carry_over(task.windows, prior, at.theta, at.z, at.parameters, old, new)
-    fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale, free=task.free)
+    fresh = FlowTask.of(task.windows, prior, new, np.asarray(at.theta), task.scale)
     return replace(fresh, slope=task.slope), Point(z, at.parameters, at.theta)
 
 

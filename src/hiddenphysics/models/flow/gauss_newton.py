@@ -131,8 +131,6 @@ class FlowTask:
         Frozen ones stay where they are, too, but there the prior is tuned as if they would follow.
     horizon
         Stops of every window that take part; None for all.
-    free
-        Whether what comes in from outside is taken to be as large as it likes.
     """
 
     windows: Windows
@@ -148,7 +146,6 @@ class FlowTask:
     fixed: bool = False
     given: bool = False
     horizon: int | None = None
-    free: bool = False
 
     @classmethod
     def of(
@@ -158,8 +155,6 @@ class FlowTask:
         domain: Domain,
         theta: np.ndarray,
         scale: np.ndarray,
-        *,
-        free: bool = False,
     ) -> FlowTask:
         """Compress the data onto a box, for a prior that has about this vector; `scale` is the equation's numbers'."""
         limits = windows.equation.bounds
@@ -173,7 +168,12 @@ class FlowTask:
         seen = compressed(windows, domain.features.grid, noise)
         squares = windows.quiet + noise > SQUARED
         slope = np.zeros(len(bounds))
-        return cls(windows, prior, domain, seen, border, scale, bounds, slope, squares, free=free)
+        return cls(windows, prior, domain, seen, border, scale, bounds, slope, squares)
+
+    @property
+    def free(self) -> bool:
+        """Whether what comes in from outside, and has come in before the first stop, is as large as it likes."""
+        return self.domain.program.history > 0
 
     @cached_property
     def level(self) -> np.ndarray:

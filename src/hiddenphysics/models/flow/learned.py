@@ -287,6 +287,7 @@ class LearnedFlow:
             "shape": list(self.features.grid.shape),
             "waves": list(self.features.waves),
             "outside": list(self.program.outside),
+            "history": self.program.history,
             "impulses": self.program.impulses,
             "steady": self.program.steady,
             "noise": self.belief.noise,
@@ -307,6 +308,8 @@ class LearnedFlow:
             arrays["places"] = np.asarray(self.latent.gauge.places)
         if self.latent.padding is not None:
             arrays["padding"] = np.asarray(self.latent.padding)
+        if self.latent.history is not None:
+            arrays["history"] = np.asarray(self.latent.history)
         if self.latent.driving is not None:
             arrays["knots"] = np.nan_to_num(np.asarray(self.latent.driving.knots), posinf=NEVER)
             arrays["driving"] = np.asarray(self.latent.driving.coefficients)
@@ -331,7 +334,7 @@ class LearnedFlow:
         gauge = Gauge(arrays["envelope"], arrays.get("places"))
         driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
         outside = arrays.get("padding"), arrays.get("places_outside")
-        latent = Latent(arrays["z"], gauge, arrays["ends"], *outside, driving)
+        latent = Latent(arrays["z"], gauge, arrays["ends"], *outside, driving, arrays.get("history"))
         windows = np.asarray(arrays["windows"])
         return cls(
             equation=equation,
@@ -344,7 +347,7 @@ class LearnedFlow:
             span=float(plain["span"]),
             dt=float(plain["dt"]),
             program=replace(
-                Program.of(equation, features, tuple(plain.get("outside", ()))),
+                Program.of(equation, features, tuple(plain.get("outside", ())), plain.get("history", 0)),
                 # Before it was said, all that came in did so at once.
                 impulses=bool(plain.get("impulses", True) and plain.get("outside")),
                 steady=bool(plain.get("steady", True) and plain.get("outside")),

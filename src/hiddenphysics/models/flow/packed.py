@@ -46,6 +46,7 @@ def check_packed(
             "sensors_worth": listing(finite),
             "sensors_sizes": listing(finite),
             "edges": text,
+            "history": integer,
             "impulses": one_of((True, False)),
             "steady": one_of((True, False)),
         },
@@ -80,6 +81,13 @@ def check_packed(
         _agree(name, arrays, axes, lengths)
     if "owners" in arrays:
         _agree("owners", arrays, "W", lengths)
+    if plain.get("history", 0) or "history" in arrays:
+        _agree(
+            "history",
+            arrays,
+            "WHen",
+            lengths | {"H": plain.get("history", 0), "e": 2, "n": plain["shape"][0]},
+        )
     if {*arrays.get("owners", np.zeros(1)).tolist()} != {*range(experiments)}:
         raise DataError(f"{PLACE} holds windows of other experiments than the {experiments} that there are.")
     _fits_the_grid(equation, plain, arrays, lengths["K"])

@@ -242,7 +242,8 @@ class Latent(NamedTuple):
     Attributes
     ----------
     z
-        (W, F·K) amplitudes of the latents; behind them, for every stop, F·M of what comes from outside there.
+        (W, F·K) amplitudes of the latents; behind them, for every stop, F·M of what comes from outside there, and for
+        every shape of its history.
     gauge
         How amplitudes make fields, with a leading axis W.
     ends
@@ -253,6 +254,9 @@ class Latent(NamedTuple):
         (W, n) on a line, where the waves of what comes in are read; None where that is at the grid's points.
     driving
         The known inputs of every window, with a leading axis W; None where the equation has none.
+    history
+        (W, H, 2, n) on a line, what had come in at its two ends before the first stop, in H shapes; None where that is
+        not asked. Their amplitudes are the last ones of z.
     """
 
     z: Any
@@ -261,6 +265,7 @@ class Latent(NamedTuple):
     padding: Any = None
     places: Any = None
     driving: Driving | None = None
+    history: Any = None
 
     def window(self, index: int) -> Latent:
         """Return one window, still with a leading axis."""
@@ -390,12 +395,13 @@ def along(
         return (now, carry, jnp.where(stop.comes < 0, came, stop.comes)), None
 
     first = latent.z[: program.features]
-    modes = state_of(first, parameters)
+    before, before_basis = history_of(program, motion.grid, latent)
+    modes = state_of(first, parameters) + before
     columns = jnp.zeros((0, *modes.shape), modes.dtype)
     if tangents:
         columns = jax.vmap(lambda z: state_of(z, parameters))(jnp.eye(program.features))
-        later = latent.z.size - program.features
-        columns = jnp.concatenate([columns, jnp.zeros((later, *modes.shape), modes.dtype)])
+        later = latent.z.size - program.features - len(before_basis)
+        columns = jnp.concatenate([columns, jnp.zeros((later, *modes.shape), modes.dtype), before_basis])
     in_parameters = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     if program.tied:
         in_parameters = _with_slopes(lambda at: state_of(first, at), parameters)[1]
@@ -444,6 +450,22 @@ def kicks_of(
 
     basis = jax.vmap(to_modes)(jnp.eye(program.kicks))
     return lambda index: (index >= 0) * to_modes(amplitudes[jnp.maximum(index, 0)]), basis
+
+
+def history_of(program: Program, grid: Grid, latent: Latent) -> tuple[Any, Any]:
+    """Return what had come in before the first stop as modes (F, *modes), and the modes of its features (K, F, *modes).
+
+    It stands beside what the prior says of the first state.
+    """
+    fields, count = len(program.state), program.history * program.kicks
+    nothing = jnp.zeros((fields, *grid.modes_shape), complex)
+    if not program.history:
+        return nothing, jnp.zeros((0, *nothing.shape), complex)
+
+    def to_modes(z: jax.Array) -> jax.Array:
+        return grid.to_modes(jnp.einsum("hfe,hen->fn", z.reshape(program.history, fields, 2), latent.history))
+
+    return to_modes(jnp.asarray(latent.z)[-count:]), jax.vmap(to_modes)(jnp.eye(count))
 
 
 def _pushes(
@@ -496,6 +518,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         return (after, jnp.where(index < 0, came, index)), modes
 
     modes = program.state_of(motion, features, latent.gauge)(latent.z[: program.features], parameters)
+    modes = modes + history_of(program, motion.grid, latent)[0]
     legs = path.stops.fine
     return jax.lax.scan(visit, (modes, jnp.asarray(-1)), (path.stops.comes, legs))[1]
 

@@ -44,6 +44,8 @@ class Program:
         Points of the grid along each side, and waves of the latent.
     outside
         Waves of what comes from outside at every stop; none where nothing does.
+    history
+        Shapes, at each end, of what had come in before the first stop; none where nothing is free to come in.
     impulses, steady
         Whether that comes all at once on a line, too, or is constant from stop to stop: in results of before 19
         November 2026.
@@ -53,13 +55,16 @@ class Program:
     shape: tuple[int, ...]
     waves: tuple[int, ...]
     outside: tuple[int, ...] = ()
+    history: int = 0
     impulses: bool = False
     steady: bool = False
 
     @classmethod
-    def of(cls, equation: Equation, features: Features, outside: tuple[int, ...] = ()) -> Program:
+    def of(
+        cls, equation: Equation, features: Features, outside: tuple[int, ...] = (), history: int = 0
+    ) -> Program:
         """Return the program on the features' grid."""
-        return cls(equation, features.grid.shape, features.waves, outside)
+        return cls(equation, features.grid.shape, features.waves, outside, history)
 
     @property
     def groups(self) -> tuple[Group, ...]:
@@ -96,10 +101,13 @@ class Program:
         return entering(self.equation, self.outside)
 
     def blocks(self, stops: int) -> int:
-        """How often what comes from outside has amplitudes of its own: at every stop; splines begin before it, too."""
+        """How often what comes from outside has amplitudes of its own: at every stop, and behind these for its history.
+
+        Splines begin before the first stop, too.
+        """
         if not self.outside:
             return 0
-        return stops if self.at_once or self.steady else stops + DEGREE
+        return self.history + (stops if self.at_once or self.steady else stops + DEGREE)
 
     @property
     def state(self) -> tuple[str, ...]:

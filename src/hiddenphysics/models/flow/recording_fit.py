@@ -202,11 +202,22 @@ def _fit(outset: Outset, longest: int, say: Progress) -> Fit:
     task = ended.task
     layered = bool(outset.outside) and is_layered(task.windows.equation)
     if layered and not (task.free or ended.stopped) and task.sees_entering(ended.last):
-        ended = _settled(replace(ended, task=replace(task, free=True)), say)
+        ended = _freed(ended, say)
     against = unexplained(outset.noise, max(one.doubt for one in outset.smoothed))
     heavy = outset.noise > HEAVY and len(outset.names) <= MOST_PARAMETERS and not outset.prior.groups
     correct = _explored(outset) if heavy else polish
     return answered(ended, outset.scale_at, say, ended.rounds, against, correct)
+
+
+def _freed(ended: Searched, say: Progress) -> Searched:
+    """Go on with what comes in, and had come in before the first stop, as large as it likes."""
+    task, last = ended.task, ended.last
+    task = replace(task, domain=task.domain.remembering())
+    more = task.domain.program.history * task.domain.program.kicks
+    point = last.point._replace(z=np.pad(last.point.z, ((0, 0), (0, more))))
+    made = _settled(replace(ended, task=task, last=last._replace(point=point)), say)
+    # Told to stop before its first round, it has nothing that belongs to what it was to search.
+    return replace(ended, stopped=made.stopped) if made.rounds == ended.rounds else made
 
 
 def _explored(outset: Outset) -> Correction:
@@ -356,9 +367,9 @@ def _task(outset: Outset, windows: Windows, theta: np.ndarray, parameters: np.nd
     envelopes = [flat] * process_count(groups_of(windows.equation))
     lengths = own_lengths(outset.prior, theta)
     domain = domain_of(windows, outset.prior, envelopes, lengths, noise, outside=outset.outside)
-    layered = bool(outset.outside) and is_layered(windows.equation)
-    free = layered and windows.edges.asks_to_enter
-    return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters), free=free)
+    if outset.outside and is_layered(windows.equation) and windows.edges.asks_to_enter:
+        domain = domain.remembering()
+    return FlowTask.of(windows, outset.prior, domain, theta, outset.scale_at(parameters))
 
 
 def _first_states(outset: Outset, windows: Windows, domain: Domain) -> np.ndarray:
