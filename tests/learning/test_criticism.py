@@ -1,9 +1,12 @@
 """Criticism: noise is left alone, structure is found and named, and trifles are told as such."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hiddenphysics.learning import Criticism, LeftOver, criticise
+from hiddenphysics.learning.criticism import Check
 
 CANDIDATES = ("u", "u_x", "u_xx", "u*u_x")
 
@@ -144,3 +147,15 @@ def test_sensors_that_are_off_are_told_what_to_type():
     )
     assert found.speaks_against
     assert "--sensor-offsets" in found.sentence()
+
+
+def test_deviations_grow_from_noise_to_misfit_without_a_step():
+    """One deviation's worth at p = 0.01, all of the widening at 0.001, and a trifle widens nothing."""
+    plain = Criticism(widening=6.0, of_change=0.1)
+    told = [replace(plain, p_value=p).wider for p in (0.5, 0.01, 0.00999, 0.00316, 0.00101, 0.001, 1e-9, 0.0)]
+    np.testing.assert_allclose(told, [1, 1, 1, 6**0.5, 6, 6, 6, 6], rtol=0.02)
+    assert replace(plain, p_value=0.002, of_change=0.001).wider == 1
+    assert replace(plain, p_value=0.002, of_change=0.001, moved=0.2).wider > 3
+    assert (
+        "doubtful whether" in replace(plain, p_value=0.002, checks=(Check("times", 0.001, 0.1),)).sentence()
+    )

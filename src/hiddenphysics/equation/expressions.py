@@ -9,7 +9,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.fractional_operators import MAX_UNKNOWN_ORDER, Fractional, FractionalDerivative
-from hiddenphysics.equation.names import SPACE, TIME
+from hiddenphysics.equation.names import SPACE, TIME, coordinate
 from hiddenphysics.operators import Factor, Order, Symbol
 
 FUNCTIONS = {
@@ -23,7 +23,7 @@ FUNCTIONS = {
 }
 """The functions that may stand in an expression; the language and the array libraries give them the same names."""
 
-PLACES = frozenset(sympy.Symbol(name, real=True) for name in (TIME, *SPACE))
+PLACES = frozenset(coordinate(name) for name in (TIME, *SPACE))
 """Time and the coordinates."""
 
 

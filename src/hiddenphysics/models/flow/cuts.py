@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hiddenphysics.learning import Criticism, Status, Verdict
+from hiddenphysics.learning import Status, Verdict
 from hiddenphysics.models.model import Fit
 
 OPEN = 0.5
@@ -62,4 +62,5 @@ def best_cut(fits: Sequence[Fit], names: Sequence[str]) -> Fit:
 
 def _widening(fit: Fit) -> float:
     """How many times wider than the data alone would have them a misfit's deviations are."""
-    return max(one.widening for one in (fit.criticism, fit.heterogeneity, Criticism()) if one is not None)
+    told = 1.0 if fit.criticism is None else fit.criticism.wider
+    return max(told, 1.0 if fit.heterogeneity is None else fit.heterogeneity.widening)

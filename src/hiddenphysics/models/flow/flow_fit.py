@@ -303,10 +303,11 @@ def answered(
         # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the
         # equation is ill-posed cannot settle: diffusion that is to stand for a growth becomes negative.
         settled = polished.last.settled or polished.last.found or _cornered(polished, against)
+        if settled and verdict.status is not Status.AT_BOUND:
+            widening = criticism.wider
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
-            widening = criticism.widening
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)

@@ -416,9 +416,10 @@ def _answered(ended: Ended, say: Progress) -> Fit:
     stops = left_over(made.learned, wide.windows)
     criticism = criticise(stops, scores(made.learned, wide.windows, stops, say))
     criticism = criticism.beside(parameters, np.sqrt(np.diagonal(covariance)), scale)
-    if criticism.speaks_against and ended.settled and verdict.status is not Status.AT_BOUND:
+    if not ended.settled or verdict.status is Status.AT_BOUND:
+        return replace(made, criticism=criticism)
+    if criticism.speaks_against:
         further = f" {verdict.explanation}" if verdict.status.is_bad else ""
         verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
-        wider = np.pad(covariance * criticism.widening**2, (0, len(wide.prior.names)))
-        return replace(made, verdict=verdict, covariance=wider, criticism=criticism)
-    return replace(made, criticism=criticism)
+    wider = np.pad(covariance * criticism.wider**2, (0, len(wide.prior.names)))
+    return replace(made, verdict=verdict, covariance=wider, criticism=criticism)

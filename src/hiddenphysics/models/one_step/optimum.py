@@ -64,14 +64,16 @@ class Judged(NamedTuple):
     evaluations: int
 
     def criticised(self, criticism: Criticism) -> Judged:
-        """Return it as a misfit, with deviations that allow for what is left over, where criticism speaks against it.
+        """Return it with deviations that allow for what is left over, as a misfit where criticism speaks against it.
 
         A bound that is in the way leaves much over, and says so itself; so does a search that has not ended.
         """
         mute = self.verdict.status in (Status.AT_BOUND, Status.NOT_CONVERGED, Status.FAILED)
-        if mute or not criticism.speaks_against:
+        if mute:
             return self
-        covariance = self.covariance * criticism.widening**2
+        covariance = self.covariance * criticism.wider**2
+        if not criticism.speaks_against:
+            return self._replace(covariance=covariance)
         return self._replace(covariance=covariance, verdict=Verdict(Status.MISFIT, criticism.sentence()))
 
 
