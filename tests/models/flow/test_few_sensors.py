@@ -157,3 +157,11 @@ def test_three_points_at_two_times_leave_heat_open_and_are_no_misfit():
     fit = hp.identify(HEAT, snapshots, model="flow")
     assert fit.status in (Status.WEAKLY_IDENTIFIED, Status.NOT_CONVERGED)
     assert fit.parameters["D"].std > 0.1
+
+
+def test_a_number_is_open_where_its_deviation_was_stretched_beyond_it():
+    """A day of nine thermometers said 0.101 ± 0.36, `converged`; a 0 that is known to ± 0.002 is no such number."""
+    near, wide = np.diag([0.01**2, 0.002**2]), np.diag([0.36**2, 0.002**2])
+    assert reach.is_stretched(np.array([0.101, 0.0]), near, wide)
+    assert not reach.is_stretched(np.array([0.101, 0.0]), near, near)
+    assert not reach.is_stretched(np.array([0.5, 0.0]), near, wide)

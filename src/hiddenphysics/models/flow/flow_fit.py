@@ -54,7 +54,7 @@ from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
 from hiddenphysics.models.flow.program import Program
-from hiddenphysics.models.flow.reach import reach
+from hiddenphysics.models.flow.reach import is_stretched, reach
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.unknown_prior import Mixture, prior_mixture
@@ -257,7 +257,7 @@ def answered(
     curvature = covariance
     agreed: Heterogeneity | None = None
     beyond: Mixture | None = None
-    heavy = np.zeros_like(covariance)
+    heavy, stretched = np.zeros_like(covariance), False
     try:
         if np.isfinite(polished.evidence) and not polished.stopped:
             covariance = covariance * above_the_floor(polished.task, polished.last) ** 2
@@ -267,7 +267,11 @@ def answered(
             beyond = prior_mixture(polished.task, polished.last)
             if beyond is not None:
                 covariance, curvature = covariance + beyond.covariance, curvature + beyond.covariance
+            near = covariance
             covariance = reach(polished.task, polished.last, covariance, say)
+            flat = np.flatnonzero(polished.task.border.is_flat)
+            block = np.ix_(flat, flat)
+            stretched = is_stretched(polished.last.point.parameters[flat], near[block], covariance[block])
             for other in rivals:
                 away = other - polished.last.point.parameters
                 covariance = covariance + np.outer(away, away)
@@ -277,7 +281,11 @@ def answered(
     if polished.stopped:
         count += polished.rounds
         return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
-    verdict, stated, criticism = _verdict(polished, scale_at, covariance, against, rivals), covariance, None
+    verdict, stated, criticism = (
+        _verdict(polished, scale_at, covariance, against, rivals, stretched=stretched),
+        covariance,
+        None,
+    )
     if beyond is not None:
         verdict = replace(verdict, explanation=f"{verdict.explanation} {beyond.sentence()}")
     own = len(polished.task.windows.equation.parameters)
@@ -544,6 +552,8 @@ def _verdict(
     covariance: np.ndarray,
     against: Finding,
     rivals: Sequence[np.ndarray] = (),
+    *,
+    stretched: bool = False,
 ) -> Verdict:
     """Say how it went, the gravest finding first."""
     task, domain, windows = ended.task, ended.task.domain, ended.task.windows
@@ -573,6 +583,11 @@ def _verdict(
             Status.WEAKLY_IDENTIFIED,
             f"Other numbers explain the data as well: {_told(names, rivals)}. The distance to them is in the "
             "deviations. Give bounds, or data in which the fields take other values.",
+        ),
+        when(
+            stretched,
+            Status.WEAKLY_IDENTIFIED,
+            "Far from the optimum the evidence hardly falls: the data leave a number open beyond its own size.",
         ),
         undetermined([names[p] for p in own], parameters[own], covariance[np.ix_(own, own)], scale[own]),
         at_bound([names[p] for p in own], is_free(parameters[own], scale[own], task.bounds[own])),
