@@ -584,12 +584,12 @@ def _verdict(
             f"Other numbers explain the data as well: {_told(names, rivals)}. The distance to them is in the "
             "deviations. Give bounds, or data in which the fields take other values.",
         ),
+        undetermined([names[p] for p in own], parameters[own], covariance[np.ix_(own, own)], scale[own]),
         when(
             stretched,
             Status.WEAKLY_IDENTIFIED,
             "Far from the optimum the evidence hardly falls: the data leave a number open beyond its own size.",
         ),
-        undetermined([names[p] for p in own], parameters[own], covariance[np.ix_(own, own)], scale[own]),
         at_bound([names[p] for p in own], is_free(parameters[own], scale[own], task.bounds[own])),
         when(
             not (ended.last.settled or ended.last.found),
