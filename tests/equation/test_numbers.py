@@ -76,6 +76,8 @@ def test_reads_back(size, relative, sign):
         (2.0, 0.0, "2"),
         (2.0, math.nan, "2"),
         (2.0, math.inf, "2 ± inf"),
+        (516.288, math.inf, "516 ± inf"),
+        (12345.6, math.inf, "12300 ± inf"),
         (math.nan, 1.0, "nan"),
     ],
 )

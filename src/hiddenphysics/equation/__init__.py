@@ -20,7 +20,13 @@ from hiddenphysics.equation.fractional_operators import (
     FractionalLaplacian,
 )
 from hiddenphysics.equation.names import TIME, coordinate, field, parameter
-from hiddenphysics.equation.numbers import format_factor, format_interval, format_plus_minus, format_uncertain
+from hiddenphysics.equation.numbers import (
+    format_factor,
+    format_interval,
+    format_plus_minus,
+    format_uncertain,
+    three_digits,
+)
 from hiddenphysics.equation.quantity import linear_terms, read_quantity
 from hiddenphysics.equation.reflection import reflects
 from hiddenphysics.equation.system import System, velocity
@@ -58,6 +64,7 @@ __all__ = [
     "read_quantity",
     "reflects",
     "slopes",
+    "three_digits",
     "velocity",
     "wave_sum",
 ]

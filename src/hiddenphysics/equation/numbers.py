@@ -105,6 +105,17 @@ def _check_range(value: float, at: int | None, shown: str) -> None:
         )
 
 
+def three_digits(value: float) -> float:
+    """Return the three significant digits that are written of a number of which nobody knows how far it is off.
+
+    Examples
+    --------
+    >>> three_digits(516.288), three_digits(12345.6), three_digits(0.0781098)
+    (516.0, 12300.0, 0.0781)
+    """
+    return float(f"{value:.3g}")
+
+
 def format_uncertain(value: float, std: float | None) -> str:
     """Write `value` with two significant digits of its standard deviation: 1.038(14) means 1.038 ± 0.014.
 
@@ -131,7 +142,7 @@ def format_plus_minus(value: float, std: float | None) -> str:
     """Write `value ± std` as a person would: two digits of the deviation, the value down to the same digit.
 
     Digits before the point are never rounded away: 885 ± 110, not 890 ± 110. What `format_uncertain` writes without a
-    bracket has no ± here.
+    bracket has no ± here, and an infinite deviation leaves three digits.
 
     Examples
     --------
@@ -144,7 +155,7 @@ def format_plus_minus(value: float, std: float | None) -> str:
     if deviation is None:
         return f"{value:.6g}"
     if math.isinf(deviation):
-        return f"{value:.6g} ± inf"
+        return f"{three_digits(value):.6g} ± inf"
     power, (mantissa, spread), last = _scaled(value, deviation)
     text = f"{_shown(mantissa, last)} ± {_shown(_round(spread, last), last)}"
     return f"({text})e{power:+03d}" if power else text

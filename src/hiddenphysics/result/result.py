@@ -12,7 +12,7 @@ import numpy as np
 import sympy
 from numpy.typing import ArrayLike
 
-from hiddenphysics.equation import Equation
+from hiddenphysics.equation import Equation, three_digits
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Criticism, Heterogeneity, Status
 from hiddenphysics.models import MODELS, Fit, Problem, Question
@@ -429,7 +429,10 @@ class Result:
         return self.learned
 
     def _numbers(self) -> dict[str, tuple[float, float | None]]:
-        return {p: (e.estimate, e.std if np.isfinite(e.std) else None) for p, e in self.parameters.items()}
+        return {
+            p: (e.estimate, e.std) if np.isfinite(e.std) else (three_digits(e.estimate), None)
+            for p, e in self.parameters.items()
+        }
 
     def _points(self, axes: tuple[ArrayLike | None, ...]) -> np.ndarray:
         names = self.equation.coordinates
