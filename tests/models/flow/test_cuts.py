@@ -49,7 +49,7 @@ def test_what_longer_windows_say_is_in_the_deviation(longer, status):
 def test_a_misfit_stands_where_shorter_windows_say_the_same():
     """They are no second opinion: nine sensors, five times had D = 0.1353(27) so, `converged`; D was 0.1."""
     misfit, good = fit(1.02, 0.05, Status.MISFIT, 20.0), fit(1.0, 0.01, Status.CONVERGED, 50.0)
-    told = replace(misfit, criticism=Criticism(p_value=1e-6, widening=5.0))
+    told = replace(misfit, criticism=Criticism(p_value=1e-6, widening=5.0, of_change=0.5))
     best = best_cut([told, good], ["D"])
     assert best.verdict.status is Status.MISFIT
     assert best.covariance[0, 0] == 0.05**2
