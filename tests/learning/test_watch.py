@@ -42,16 +42,26 @@ def heartbeats() -> list[threading.Thread]:
 
 
 def stopping_at(
-    word: str, limit: float = 60.0, shown: Callable[[Mapping[str, float]], None] | None = None
+    word: str,
+    limit: float = 60.0,
+    shown: Callable[[Mapping[str, float]], None] | None = None,
+    patience: float = 0.0,
 ) -> Watch:
-    """Return a watch whose time is over as soon as a stage with that word has been said."""
+    """Return a watch whose time is over as soon as a stage with that word has been said.
+
+    The fit goes on after so many seconds, or when it has been left: what follows may be done quicker than it is left.
+    """
     clock = Clock()
 
     def say(line: str) -> None:
         if word in line:
             clock.now += 2 * limit
+            until = time.monotonic() + patience
+            while not watch.stopped and time.monotonic() < until:
+                time.sleep(0.01)
 
-    return Watch(say, limit, clock=clock, shown=shown)
+    watch = Watch(say, limit, clock=clock, shown=shown)
+    return watch
 
 
 # ---- what it says --------------------
@@ -197,10 +207,14 @@ def test_better_parameters_are_shown_and_none_of_a_fit_that_was_left() -> None:
 # ---- fits that are stopped --------------------
 
 
-@pytest.mark.parametrize(("model", "word"), [("flow", "round 1"), ("paper", "compiling the likelihood")])
-def test_the_first_guess_is_shown_and_is_what_a_fit_that_is_stopped_then_has(model: str, word: str) -> None:
+@pytest.mark.parametrize(
+    ("model", "word", "patience"), [("flow", "round 1", 20.0), ("paper", "compiling the likelihood", 0.0)]
+)
+def test_the_first_guess_is_shown_and_is_what_a_fit_that_is_stopped_then_has(
+    model: str, word: str, patience: float
+) -> None:
     shown: list[Mapping[str, float]] = []
-    watch = stopping_at(word, shown=shown.append)
+    watch = stopping_at(word, shown=shown.append, patience=patience)
     found = hp.identify(HEAT, heat_snapshots(noise=1e-3), model=model, progress=watch)
     assert found.status is Status.NOT_CONVERGED
     assert shown == [{name: estimate.estimate for name, estimate in found.parameters.items()}]
