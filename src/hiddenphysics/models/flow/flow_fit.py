@@ -160,7 +160,7 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     else:
         against = unexplained(noise, doubt)
     if is_wide(start):
-        return fit_wide(start, np.clip(start.parameters, *limits_of(start.windows).T), say)
+        return fit_wide(start, np.clip(start.parameters, *start.windows.limits.T), say)
     searched: list[Searched] = []
     begun: list[np.ndarray] = []
     for begin, parameters in beginnings(start):
@@ -188,7 +188,7 @@ def rivals_of(start: Beginning, known: Sequence[np.ndarray]) -> list[np.ndarray]
     well as the truth, 1.21, 0.61 and 0.54, and were 165 deviations off, `converged`: a nonlinear equation may say the
     same of what was seen with other numbers.
     """
-    limits = limits_of(start.windows)
+    limits = start.windows.limits
     points = [np.clip(one, *limits.T) for one in (start.parameters, *start.others)]
     if len(points) < 2:
         return []
@@ -387,7 +387,7 @@ def beginnings(start: Beginning) -> Iterator[tuple[Beginning, np.ndarray]]:
 
     A guess whose waves grow without bound, or one among several, is compared with the others first.
     """
-    guess = np.clip(start.parameters, *limits_of(start.windows).T)
+    guess = np.clip(start.parameters, *start.windows.limits.T)
     doubtful = bool(start.others) or grows(start.domain, start.windows, guess, finer=1.0)
     first = starting_points(start)[0] if doubtful else guess
     yield start, first
@@ -406,7 +406,7 @@ def starting_points(start: Beginning) -> list[np.ndarray]:
     its signs turned around, or no motion at all, are better starts then.
     """
     tried = [factor * start.parameters for factor in FACTORS] + [np.abs(start.parameters), *start.others]
-    points = list({tuple(np.clip(one, *limits_of(start.windows).T)): None for one in tried})
+    points = list({tuple(np.clip(one, *start.windows.limits.T)): None for one in tried})
 
     return sorted(map(np.array, points), key=lambda point: start_misfit(start, point))
 
@@ -646,12 +646,6 @@ def grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float
     program = Program.of(windows.equation, replace(domain.features, grid=replace(grid, shape=shape)))
     rate = float(fastest_growth(program, np.array(grid.box), np.asarray(parameters)))
     return rate * windows.span > MOST_GROWTH
-
-
-def limits_of(windows: Windows) -> np.ndarray:
-    """Bounds (P, 2) of the parameters."""
-    bounds = windows.equation.bounds
-    return np.array([bounds[name] for name in windows.equation.parameters], float).reshape(-1, 2)
 
 
 def _data_waves(domain: Domain, windows: Windows) -> float:

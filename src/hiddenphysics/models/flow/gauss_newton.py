@@ -157,8 +157,7 @@ class FlowTask:
         scale: np.ndarray,
     ) -> FlowTask:
         """Compress the data onto a box, for a prior that has about this vector; `scale` is the equation's numbers'."""
-        limits = windows.equation.bounds
-        bounds = np.array([limits[name] for name in windows.equation.parameters], float).reshape(-1, 2)
+        bounds = windows.limits
         border = columns_of(windows)
         errors = border.group.size - len(bounds)
         bounds = np.concatenate([bounds, np.tile([-np.inf, np.inf], (errors, 1))])

@@ -27,7 +27,6 @@ from hiddenphysics.models.flow.flow_fit import (
     answered,
     gone_through,
     grows,
-    limits_of,
     other_box,
     polish,
 )
@@ -390,7 +389,7 @@ def _bearable(outset: Outset, windows: Windows) -> np.ndarray:
     Sensors that are off bend a smooth field as no motion does: nine of them, each off by a thirtieth of the field, made
     a diffusivity of 0.095 a guess of −0.073, windows of seven stops, and no end of rounds.
     """
-    limits = limits_of(outset.windows).T
+    limits = outset.windows.limits.T
     guess = np.clip(outset.parameters, *limits)
     domain = _task(outset, windows, outset.theta, guess).domain
     tried = [guess, *(np.clip(factor * np.abs(guess), *limits) for factor in TURNED)]

@@ -327,11 +327,7 @@ def rounds(wide: Wide, say: Progress) -> Iterator[Ended]:
         weights = wide.weights(grams)
         made = wide.stepped(data, weights, left)
         step = np.linalg.solve(made.information, made.towards)
-        limits = wide.windows.equation.bounds
-        low, high = (
-            np.array([limits[name] for name in wide.windows.equation.parameters], float).reshape(-1, 2).T
-        )
-        step = np.clip(wide.at.parameters + step, low, high) - wide.at.parameters
+        step = np.clip(wide.at.parameters + step, *wide.windows.limits.T) - wide.at.parameters
         before, part, after = wide.objective(left), 1.0, wide.moved(made, step, 1.0)
         there = after.left(data)
         while not after.objective(there) < before + LEAST_GAIN and part > SHORTEST:
@@ -401,13 +397,12 @@ def _answered(ended: Ended, say: Progress) -> Fit:
     names = wide.windows.equation.parameters
     parameters, covariance = np.asarray(wide.at.parameters), covariance_of(ended.information)
     scale = start.scale_at(parameters)
-    limits = np.array([wide.windows.equation.bounds[name] for name in names], float).reshape(-1, 2)
     first = start.windows.quiet + float(np.exp(start.theta[-1]))
     misfit = float(np.sqrt(max(float(ended.left.squares), 0.0) / wide.count))
     verdict = gravest(
         too_much_left(misfit, first, max(one.doubt for one in start.smoothed)),
         undetermined(list(names), parameters, covariance, scale),
-        at_bound(list(names), is_free(parameters, scale, limits)),
+        at_bound(list(names), is_free(parameters, scale, wide.windows.limits)),
         when(not ended.settled, Status.NOT_CONVERGED, "The rounds ended before the parameters settled."),
         otherwise="The rounds settled at an optimum that every parameter has curvature at.",
     )

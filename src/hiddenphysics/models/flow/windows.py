@@ -142,6 +142,12 @@ class Windows:
         return [self.state[row] for row in self.measured]
 
     @property
+    def limits(self) -> np.ndarray:
+        """(P, 2) bounds of the equation's parameters."""
+        bounds = self.equation.bounds
+        return np.array([bounds[name] for name in self.equation.parameters], float).reshape(-1, 2)
+
+    @property
     def units(self) -> np.ndarray:
         """(G,) sizes of the measured fields."""
         return self.sizes[list(self.measured)]
