@@ -22,13 +22,11 @@ CONSTANTS = {
     "flow": (
         *((FLOW + "envelope", name) for name in ("LEAST", "WIDTH", "STRETCH", "NEAR")),
         *((FLOW + "flow_fit", name) for name in ("FALLS", "QUIET", "WORTH", "MOST_POLISHES")),
+        *((FLOW + "gauss_newton", name) for name in ("MOST_ROUNDS", "SHORTEST", "PART")),
         *(
-            (FLOW + "gauss_newton", name)
+            (FLOW + "flow_task", name)
             for name in (
-                "MOST_ROUNDS",
-                "SHORTEST",
                 "LEAST_PART",
-                "PART",
                 "STEP_ERROR",
                 "UNEXPLAINED",
                 "TAIL",

@@ -10,7 +10,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.models.flow.border import with_groups
 from hiddenphysics.models.flow.domain import domain_of
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import folds, sweep
 from hiddenphysics.models.flow.windows import gathered

@@ -13,7 +13,7 @@ from hiddenphysics import compiled_code, kept_programs
 from hiddenphysics.demo import EQUATION, TRUTH, burgers_recording
 from hiddenphysics.learning import Status, Stopped, Watch
 from hiddenphysics.models import MODELS, Question
-from hiddenphysics.models.flow.flow_fit import gone_through
+from hiddenphysics.models.flow.gauss_newton import gone_through
 from hiddenphysics.snapshots import Snapshot, Snapshots
 
 pytestmark = pytest.mark.xdist_group("shared code")  # one process: it compiles once

@@ -9,7 +9,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.models import MODELS, Question
 from hiddenphysics.models.flow.domain import domain_of
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.priors import Prior, SquaredExponential
 from hiddenphysics.snapshots import read_experiments

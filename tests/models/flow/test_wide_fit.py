@@ -11,7 +11,7 @@ from hiddenphysics.learning import silent
 from hiddenphysics.models.flow import wide_fit
 from hiddenphysics.models.flow.beginning import beginning_of
 from hiddenphysics.models.flow.densities import Densities, finer_grid
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Point
 from hiddenphysics.models.flow.windows import whole
 from hiddenphysics.models.question import Question

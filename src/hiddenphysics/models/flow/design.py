@@ -18,7 +18,8 @@ import numpy as np
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence
 from hiddenphysics.learning import Progress
-from hiddenphysics.models.flow.gauss_newton import FlowTask, run
+from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.gauss_newton import run
 from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.together import together
 

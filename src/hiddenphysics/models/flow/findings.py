@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hiddenphysics.learning import Status, Verdict, when
-
-if TYPE_CHECKING:
-    from hiddenphysics.models.flow.flow_fit import Searched
-    from hiddenphysics.models.flow.gauss_newton import FlowTask
-    from hiddenphysics.models.flow.one_round import Round
+from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.gauss_newton import Searched
+from hiddenphysics.models.flow.one_round import Round
 
 UNEXPLAINED = 1.3
 """Variance that is left over that of the noise of single snapshots, from which on the equation leaves too much."""
@@ -41,7 +38,7 @@ searches ended up to 60 deviations off, `converged`, at 2.7 to 6.1, one 31 off a
 this sends the search on, three of the six end within 4 deviations and three 8 to 10 off; with 1.5 in place of 2 the
 searches take a minute more and end no better (18 November 2026)."""
 
-Finding = Callable[["Searched"], Verdict | None]
+Finding = Callable[[Searched], Verdict | None]
 """What may be said against where a search ended."""
 
 

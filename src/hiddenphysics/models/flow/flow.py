@@ -23,7 +23,8 @@ from hiddenphysics.gaussian import RestrictedLikelihood
 from hiddenphysics.learning import Progress, Status, keep
 from hiddenphysics.models.flow.cuts import best_cut
 from hiddenphysics.models.flow.flow_fit import fit_windows
-from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
+from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.gauss_newton import SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.one_round import Point

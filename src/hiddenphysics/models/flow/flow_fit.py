@@ -7,7 +7,7 @@ unless they say so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,13 +36,14 @@ from hiddenphysics.models.flow.findings import (
     noisier_together,
     unexplained,
 )
+from hiddenphysics.models.flow.flow_task import FINER_GRID, FlowTask
 from hiddenphysics.models.flow.gauss_newton import (
-    FINER_GRID,
     MOST_ROUNDS,
     SHORTEST,
-    FlowTask,
+    Searched,
     SoFar,
     between,
+    gone_through,
     run,
 )
 from hiddenphysics.models.flow.innovations import from_innovations
@@ -120,29 +121,6 @@ LEAST_CORRELATION = 1e-12
 WORTH = 0.05
 """Corrections by log|K| below this many standard deviations are not worth another round. With twice of it one of a
 tenth is left out."""
-
-
-@dataclass(frozen=True)
-class Searched:
-    """Where a search ended.
-
-    Attributes
-    ----------
-    task, last, rounds
-        What was searched in, the last round, and how many there were.
-    stopped
-        Why it was told to stop; empty where it ended by itself.
-    """
-
-    task: FlowTask
-    last: Round
-    rounds: int
-    stopped: str = ""
-
-    @property
-    def evidence(self) -> float:
-        """Log restricted likelihood, −∞ where it is not a number; free of units."""
-        return self.task.evidence(self.last)
 
 
 def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) -> Fit:
@@ -345,21 +323,6 @@ def answered(
         and not beyond.is_reliable
         and polished.task.noise(polished.last.point) > QUIET,
     )
-
-
-def gone_through(
-    task: FlowTask, made: Iterator[Round], count: int = 0, fallback: Round | None = None
-) -> Searched:
-    """Go through rounds to their end, or until they are told to stop: then the last one made is what there is."""
-    last, stopped = fallback, ""
-    try:
-        for now in made:
-            last, count = now, count + 1
-    except Stopped as stop:
-        stopped = stop.reason
-    if last is None:
-        raise Stopped(stopped)
-    return Searched(task, last, count, stopped)
 
 
 def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched:

@@ -17,7 +17,7 @@ import jax
 import numpy as np
 
 from hiddenphysics.gaussian import Reduced, effective
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.models.flow.unknown_prior import positive_part
 

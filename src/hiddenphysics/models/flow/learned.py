@@ -13,7 +13,7 @@ from hiddenphysics.equation import Equation, evaluate_by_name
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief
 from hiddenphysics.models.flow.domain import Domain
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.instruments import Kind, SensorErrors
 from hiddenphysics.models.flow.log_determinant import worth_of_groups
 from hiddenphysics.models.flow.one_round import Point, Round

@@ -10,7 +10,7 @@ from scipy.linalg import block_diag
 
 from hiddenphysics.learning import HIGHEST, LeftOver, Progress, candidate_terms, term_label, term_scores
 from hiddenphysics.models.flow.compressed import following
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.models.flow.sweep import folds

@@ -11,7 +11,7 @@ import numpy as np
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate, evidence
 from hiddenphysics.learning import tune
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.together import together
 

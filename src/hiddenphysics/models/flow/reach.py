@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from hiddenphysics.learning import Progress
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Point, Round
 
 VAGUE = 0.15

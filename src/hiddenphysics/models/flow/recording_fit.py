@@ -20,17 +20,9 @@ from hiddenphysics.models.flow.domain import Domain, domain_of
 from hiddenphysics.models.flow.entry import waves_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.findings import unexplained
-from hiddenphysics.models.flow.flow_fit import (
-    MOST_BOXES,
-    Correction,
-    Searched,
-    answered,
-    gone_through,
-    grows,
-    other_box,
-    polish,
-)
-from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, FlowTask, run
+from hiddenphysics.models.flow.flow_fit import MOST_BOXES, Correction, answered, grows, other_box, polish
+from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, Searched, gone_through, run
 from hiddenphysics.models.flow.grids import GridRecording, common_periods
 from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.instruments import check_sensors

@@ -11,7 +11,7 @@ import numpy as np
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evaluate
 from hiddenphysics.learning import Heterogeneity, Progress, heterogeneity
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import sweep

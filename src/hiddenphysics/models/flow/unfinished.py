@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from hiddenphysics.learning import unfinished
-from hiddenphysics.models.flow.gauss_newton import FlowTask, SoFar
+from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.gauss_newton import SoFar
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit

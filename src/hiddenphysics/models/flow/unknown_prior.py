@@ -24,7 +24,7 @@ from scipy.linalg import solve_triangular
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import Reduced, RestrictedLikelihood, covariance_of, effective
 from hiddenphysics.learning import RELIABLE, importance_weights
-from hiddenphysics.models.flow.gauss_newton import FlowTask
+from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.one_round import Round
 from hiddenphysics.together import together
 

@@ -37,7 +37,7 @@ from hiddenphysics.models.flow.compressed import SQUARED
 from hiddenphysics.models.flow.densities import Densities
 from hiddenphysics.models.flow.domain import Domain
 from hiddenphysics.models.flow.findings import too_much_left
-from hiddenphysics.models.flow.gauss_newton import STEP_ERROR
+from hiddenphysics.models.flow.flow_task import STEP_ERROR
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.one_round import Point
