@@ -44,7 +44,8 @@ CONSTANTS = {
         ),
         *(("hiddenphysics.learning.tuning", name) for name in ("LONGEST_STEP", "GAIN")),
         ("hiddenphysics.learning.first_guess", "MOST_POINTS"),
-        *((FLOW + "domain", name) for name in ("ROOM", "PADDING", "FINER", "SHARE", "QUIETER")),
+        *((FLOW + "box", name) for name in ("PADDING", "FINER", "SHARE", "QUIETER")),
+        (FLOW + "domain", "ROOM"),
     ),
     "one step": (
         *((ONE_STEP + "start", name) for name in ("MUCH_NOISE", "LONGER_SCALE")),

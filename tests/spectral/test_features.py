@@ -6,7 +6,8 @@ import pytest
 from scipy.integrate import quad
 
 from hiddenphysics.errors import ModelError
-from hiddenphysics.models.flow.domain import Region, choose
+from hiddenphysics.models.flow.box import choose
+from hiddenphysics.models.flow.windows import Region
 from hiddenphysics.operators import Symbol
 from hiddenphysics.priors import Matern, Prior, RationalQuadratic, Sech, SquaredExponential
 from hiddenphysics.spectral import Features, Gauge, Grid, values_at

@@ -6,7 +6,8 @@ import pytest
 
 import hiddenphysics as hp
 from hiddenphysics.equation import Equation
-from hiddenphysics.models.flow.domain import carry_over, domain_of
+from hiddenphysics.models.flow.carried_state import carry_over
+from hiddenphysics.models.flow.domain import domain_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.processes import (
     group_names,

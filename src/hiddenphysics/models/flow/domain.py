@@ -1,11 +1,10 @@
-"""The box around the data, and its waves: chosen from the lengths that the prior has reached; a state carried over.
+"""A box with its motion, and what the prior's vector may be in it; chosen from the lengths that the prior has reached.
 
 Halved or doubled, its constants move no answer by a hundredth of its deviation (`benchmarks.constants`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -14,15 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 
 from hiddenphysics.equation import parameter
-from hiddenphysics.errors import ModelError
-from hiddenphysics.gaussian import posterior, reduce
+from hiddenphysics.models.flow.box import PADDING, QUIETEST, choose, faintest, finer, highest_waves
 from hiddenphysics.models.flow.entry import HISTORY, Entry
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.path import Latent
-from hiddenphysics.models.flow.processes import OUTSIDE, is_fine, levels_of
+from hiddenphysics.models.flow.path import MOST_GROWTH, Latent, fastest_growth
+from hiddenphysics.models.flow.processes import is_fine
 from hiddenphysics.models.flow.program import Program
-from hiddenphysics.models.flow.rungs import WAVES_PER_OCTAVE, rising, rung
-from hiddenphysics.models.flow.windows import Region, Windows
+from hiddenphysics.models.flow.rungs import rung
+from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.priors import Prior
 from hiddenphysics.spectral import (
     Driving,
@@ -30,7 +28,6 @@ from hiddenphysics.spectral import (
     Gauge,
     Grid,
     basis,
-    fast_length,
     projection,
     seen_through,
     wave_matrix,
@@ -39,38 +36,6 @@ from hiddenphysics.spectral import (
 ROOM = {1: 1.5, 2: 1.25, 3: 1.15}
 """Lengths may move by this factor up and down before the box is chosen anew, on a line and in a plane."""
 
-PADDING = {1: 6.5, 2: 5.0, 3: 4.0}
-"""Padding in lengths, all in all: e^{−6.5²/2} ≈ 1e-9 is left of the correlation around the box's back, e^{−5²/2} ≈ 4e-6
-in a plane, where every length of padding costs a row of waves."""
-
-QUIETEST = {1: 1e-12, 2: 1e-8, 3: 1e-6}
-"""Smallest noise variance in units of the field's: below it a factorisation has no digits, a plane too many waves."""
-
-FINER = {1: 1.1, 2: 1.25, 3: 1.25}
-"""How many more waves the motion has than the latent: steepening makes shorter ones. In a plane, where the latent has
-no more waves than the noise lets be seen, the grid's shortest ones are the motion's alone, and tell whether it is fine
-enough."""
-
-MOST_FEATURES = 6000
-"""Features of one field beyond which the linearised motion no longer fits into memory and patience."""
-
-SHARE = 1e-4
-"""Features on a line are left out when their prior variance is below this part of the noise's."""
-
-OMITTED, UNSEEN = 1e-3, 0.1
-"""What all features that are left out in a plane have together, in parts of the noise's variance: no more than this,
-nor than this part of what the values can tell of that variance. The density of a squared exponential at |ωℓ| = r,
-relative to its largest, is what it holds beyond r."""
-
-ALONE = 100
-"""Values of a snapshot from which on they tell more of a wave than one value would: the noise counts that much less."""
-
-QUIETER = {1: 30.0, 2: 4.0, 3: 4.0}
-"""The noise variance may fall by this factor before more features are needed."""
-
-STEP = 3.0
-"""That end of a box's range, in a plane, is a power of this: a noise that moves a little asks for no other box."""
-
 PER_VALUE, ALWAYS = 2.0, 1500
 """Features in a plane for every value, all processes and snapshots together: no values tell more. So many cost little,
 and are always allowed."""
@@ -78,19 +43,10 @@ and are always allowed."""
 FAR = {1: 4.0, 2: 1.0, 3: 1.0}
 """Padding, in extents of the data, for equations with fractional derivatives: these feel what is far away."""
 
-EXACT = 1e-8
-"""Noise variance, relative to the field's, with which the new waves are made to follow the old ones."""
-
 DRIVEN = {1: 0.2, 2: 1.0, 3: 1.0}
 """Largest length of a state that is driven, in extents of the data, on a line and in a plane. On a line what comes in
 explains most of it, so that a length is free to be anything: on the ice it ran to the whole extent, the box to seven of
 them, and its grid to 0.3 m."""
-
-MOST_CARRIED = 2000
-"""Values of fields that are tied together, and so carried over all at once: a covariance of them takes a second."""
-
-MARGIN = 0.25
-"""Part of the old padding, on each side, whose values are carried over."""
 
 
 @dataclass(frozen=True)
@@ -333,7 +289,7 @@ class Domain:
                 above = above | (self.shortest < (1 + 1e-9) * self.entry.shortest)
             clear = np.all(above) and np.all(below)
         else:
-            needed = highest_waves(prior, lengths, relative, _least(noise, windows, dimensions)[1])
+            needed = highest_waves(prior, lengths, relative, faintest(noise, windows, dimensions)[1])
             carried = 2 * np.pi * np.array(self.features.waves) / np.array(self.features.grid.lengths)
             clear = (self.full or np.all(needed < carried)) and np.all(below)
         return bool(clear and (noise > 1.01 * self.quietest or self.quietest <= QUIETEST[dimensions]))
@@ -367,7 +323,7 @@ def domain_of(
     shortest, longest = held.min(axis=0) / play, held.max(axis=0) * play
     # Longer ones need more padding, which a side that repeats does not have.
     longest = np.where([period is not None for period in windows.periods], region.extent, longest)
-    quietest, nothing = _least(noise, windows, dimensions)
+    quietest, nothing = faintest(noise, windows, dimensions)
     beyond = FAR[dimensions] if windows.equation.fractional else 0.0
     reach, around, finest = prior.reach(nothing), longest, shortest
     if dimensions > 1:
@@ -398,31 +354,6 @@ def domain_of(
     )
 
 
-def highest_waves(prior: Prior, lengths: np.ndarray, relative: np.ndarray, nothing: float) -> np.ndarray:
-    """(D,) wavenumbers beyond which no process of the state has more than `nothing` of its variance left.
-
-    Of lengths (L, D) and variances (L,), in units of what the latents are processes of. What comes from outside has its
-    own few waves.
-    """
-    reaches = [
-        0.0 if name.endswith(OUTSIDE) else prior.reach_of(name, nothing / max(size, nothing))
-        for (name, _), size in zip(prior.latents, relative, strict=True)
-    ]
-    return np.max(np.array(reaches)[:, None] / lengths, axis=0)
-
-
-def _least(noise: float, windows: Windows, dimensions: int) -> tuple[float, float]:
-    """Return down to which noise features suffice, and the density, relative to the largest, that is left out."""
-    if dimensions == 1:
-        noise = noise / max(1.0, float(windows.counts.max()) / ALONE)
-        decade = 100.0 ** np.floor(np.log(noise / QUIETER[1]) / np.log(100.0))
-        quietest = max(decade, QUIETEST[1])
-        return quietest, SHARE * quietest
-    steps = np.floor(np.log(noise / QUIETER[dimensions]) / np.log(STEP))
-    quietest = max(float(STEP**steps), QUIETEST[dimensions])
-    return quietest, quietest * min(OMITTED, UNSEEN / np.sqrt(2 * windows.count))
-
-
 def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
     """Envelopes (W, F, *shape), and where a coordinate is warped the places (W, F, n), at the grid's points."""
     grid = features.grid
@@ -434,140 +365,12 @@ def _gauge(features: Features, envelopes: Sequence[Envelope]) -> Gauge:
     return Gauge(size.reshape(*size.shape[:2], *grid.shape), places)
 
 
-def choose(
-    region: Region,
-    shortest: np.ndarray,
-    longest: np.ndarray,
-    reach: float,
-    beyond: float = 0.0,
-    room: float = 1.0,
-    periods: Sequence[float | None] | None = None,
-    most: float = np.inf,
-) -> Features:
-    """Return features that carry a prior with lengths between `shortest` and `longest` along each side.
-
-    Numbers of waves are taken from a coarse ladder, so that fits of similar data share their compiled code.
-
-    Parameters
-    ----------
-    region
-        Where the data are.
-    shortest, longest
-        (D,) bounds of the lengths.
-    reach
-        ωℓ beyond which the prior's spectrum is nothing.
-    beyond
-        Further padding in extents of the region, for motions that feel what is far away.
-    room
-        Factor on the usual padding.
-    periods
-        After which the fields repeat along each side; such a side of the region is the box's, and has no padding.
-    most
-        Features, about: with more, the highest waves are left out along all sides alike.
-    """
-    box: list[tuple[float, float]] = []
-    wanted: list[float] = []
-    sides = zip(region.low, region.high, shortest, longest, periods or [None] * len(shortest), strict=True)
-    for low, high, short, long, period in sides:
-        padding = beyond * (high - low) + room * PADDING[len(shortest)] * long
-        side = high - low + (padding if period is None else 0.0)
-        middle = 0.5 * (low + high)
-        box.append((float(middle - side / 2), float(middle + side / 2)))
-        wanted.append(reach / short * side / (2 * np.pi))
-    share = min(1.0, (most / _count(wanted)) ** (1.0 / len(wanted)))
-    waves = [rung(share * w, WAVES_PER_OCTAVE[len(wanted)]) for w in wanted]
-    shape = [2 * fast_length(math.ceil(FINER[len(wanted)] * w) + 1) for w in waves]
-    total = _count(waves)
-    if total > MOST_FEATURES:
-        raise ModelError(
-            f"Lengths of {', '.join(f'{s:.3g}' for s in shortest)} over a box of "
-            f"{' x '.join(f'{b - a:.3g}' for a, b in box)} would need {total:.3g} waves; the flow model stops at "
-            f"{MOST_FEATURES}. Choose a smaller region of the data, or model='midpoint'."
-        )
-    return Features(Grid(tuple(box), tuple(shape)), tuple(waves))
-
-
-def _count(waves: Sequence[float]) -> float:
-    """Features of one process, counted, not listed: ten thousand by ten thousand waves would be all of the memory."""
-    ellipsoid = {1: 1.0, 2: math.pi / 4, 3: math.pi / 6}[len(waves)]
-    return float(np.prod([2.0 * w + 1 for w in waves])) * ellipsoid
-
-
-def finer(features: Features, steepest: float) -> Features:
-    """Return features with a motion on a finer grid: so many times where a warped coordinate makes waves shorter."""
-    factor = rising(steepest)
-    shape = tuple(2 * fast_length(math.ceil(factor * n / 2)) for n in features.grid.shape)
-    return replace(features, grid=Grid(features.grid.box, shape)) if factor > 1 else features
-
-
-def carry_over(
-    windows: Windows,
-    prior: Prior,
-    theta: np.ndarray,
-    z: np.ndarray,
-    parameters: np.ndarray,
-    old: Domain,
-    new: Domain,
-) -> np.ndarray:
-    """Amplitudes (W, …) in the new box of the fields that z (W, …) are in the old one, around the data.
-
-    What comes in from outside is forgotten; the next round finds it again.
-    """
-    points = _points(windows, old, new)
-    if old.program.means:
-        return _carry_tied(windows, prior, theta, z, parameters, old, new, points)
-    fields = len(windows.state)
-    values = old.values_at(z, parameters, points)
-    level = np.zeros(len(prior.blocks))
-    spectrum = np.asarray(prior.spectrum(theta, new.features.omega, new.features.measure, level))
-    spectrum = spectrum[: len(prior.blocks) * new.features.count].reshape(len(prior.blocks), -1)
-    block = {row: g for g, group in enumerate(new.program.groups) for row in group.rows}
-    carried = np.empty((len(z), fields, new.features.count))
-    for f, size in enumerate(windows.sizes):
-        A, y = new.field_envelopes[f].basis(new.features, points), values[:, f]
-        data = reduce(A, np.zeros((*y.shape, 0)), y, np.asarray(float(y.size)))
-        carried[:, f] = np.asarray(posterior(data, spectrum[block[f]], np.asarray(EXACT * size**2))[0])
-    return new.begun(carried, parameters, windows.times.shape[1])
-
-
-def _carry_tied(
-    windows: Windows,
-    prior: Prior,
-    theta: np.ndarray,
-    z: np.ndarray,
-    parameters: np.ndarray,
-    old: Domain,
-    new: Domain,
-    points: np.ndarray,
-) -> np.ndarray:
-    """Carry over fields that are tied together, all at once: each by itself they would not be tied in the new padding.
-
-    What a projection takes away there it takes away around the data, too: clean values of the wake were left 0.027 of
-    their size off, ten times as far as before (18 November 2026).
-    """
-    most = MOST_CARRIED // len(windows.state)
-    if len(points) > most:
-        points = points[np.sort(np.random.default_rng(0).choice(len(points), most, replace=False))]
-    sizes = windows.sizes[:, None]
-    A = new.tied_rows(points, parameters)
-    A = (A / sizes[..., None]).reshape(-1, A.shape[-1])
-    y = (old.values_at(z, parameters, points) / sizes).reshape(len(z), -1)
-    spectrum = np.asarray(
-        prior.spectrum(theta, new.features.omega, new.features.measure, levels_of(prior, windows))
-    )[new.state_columns]
-    each = np.broadcast_to(A, (len(z), *A.shape))
-    data = reduce(each, np.zeros((*y.shape, 0)), y, np.asarray(float(y.size)))
-    made = np.asarray(posterior(data, spectrum, np.asarray(EXACT))[0])
-    return new.begun_tied(made, windows.times.shape[1])
-
-
-def _points(windows: Windows, old: Domain, new: Domain) -> np.ndarray:
-    """Points of the old grid around the data, inside both boxes."""
-    grid = np.stack([axis.ravel() for axis in old.features.grid.points()], axis=1)
-    region = windows.region
-    low, high = region.low.copy(), region.high.copy()
-    for d in range(len(low)):
-        (a, b), (c, e) = old.features.grid.box[d], new.features.grid.box[d]
-        low[d] = max(low[d] - MARGIN * (low[d] - a), c)
-        high[d] = min(high[d] + MARGIN * (b - high[d]), e)
-    return grid[np.all((grid >= low) & (grid <= high), axis=1)]
+def grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:
+    """Whether some wave, on a grid so much finer than the motion's, would grow by more than the motion lets happen."""
+    if windows.equation.system.coupled:
+        return False
+    grid = domain.features.grid
+    shape = tuple(max(n, 2 * round(0.5 * finer * n)) for n in grid.shape)
+    program = Program.of(windows.equation, replace(domain.features, grid=replace(grid, shape=shape)))
+    rate = float(fastest_growth(program, np.array(grid.box), np.asarray(parameters)))
+    return rate * windows.span > MOST_GROWTH

@@ -27,7 +27,8 @@ from hiddenphysics.learning import (
     when,
 )
 from hiddenphysics.models.flow.beginning import Beginning, beginning_of, widened
-from hiddenphysics.models.flow.domain import Domain, carry_over, domain_of
+from hiddenphysics.models.flow.carried_state import carry_over
+from hiddenphysics.models.flow.domain import Domain, domain_of, grows
 from hiddenphysics.models.flow.findings import (
     Finding,
     above_the_floor,
@@ -53,8 +54,6 @@ from hiddenphysics.models.flow.left_over import left_over, rows_of, scores
 from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.log_determinant import log_determinant_slopes
 from hiddenphysics.models.flow.one_round import Point, Round
-from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
-from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.reach import is_stretched, reach
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
@@ -598,17 +597,6 @@ def _numbers(
     parameters = ended.last.point.parameters[: len(equation.parameters)]
     own = [equation.parameters.index(name) for name in equation.numbers]
     return parameters[own], np.sqrt(np.diagonal(covariance))[own], scale_at(parameters)[own]
-
-
-def grows(domain: Domain, windows: Windows, parameters: np.ndarray, finer: float) -> bool:
-    """Whether some wave, on a grid so much finer than the motion's, would grow by more than the motion lets happen."""
-    if windows.equation.system.coupled:
-        return False
-    grid = domain.features.grid
-    shape = tuple(max(n, 2 * round(0.5 * finer * n)) for n in grid.shape)
-    program = Program.of(windows.equation, replace(domain.features, grid=replace(grid, shape=shape)))
-    rate = float(fastest_growth(program, np.array(grid.box), np.asarray(parameters)))
-    return rate * windows.span > MOST_GROWTH
 
 
 def _data_waves(domain: Domain, windows: Windows) -> float:

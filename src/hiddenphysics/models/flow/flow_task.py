@@ -14,8 +14,9 @@ import numpy as np
 
 from hiddenphysics.gaussian import Belief, Reduced, RestrictedLikelihood, condensed, posterior
 from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_groups
+from hiddenphysics.models.flow.box import QUIETEST, finer
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
-from hiddenphysics.models.flow.domain import QUIETEST, Domain, finer
+from hiddenphysics.models.flow.domain import Domain
 from hiddenphysics.models.flow.one_round import Point, Round, Solved, solve
 from hiddenphysics.models.flow.path import MOST_GROWTH, Entering, Path
 from hiddenphysics.models.flow.processes import is_outside, levels_of, relative_sizes, sizes_of

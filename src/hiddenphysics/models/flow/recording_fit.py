@@ -16,11 +16,11 @@ from hiddenphysics.models.flow.beginning import beginning_of, joined, vector_of
 from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.cuts import best_cut
 from hiddenphysics.models.flow.design import MOST_PARAMETERS, MOST_STATE_ROUNDS, explore
-from hiddenphysics.models.flow.domain import Domain, domain_of
+from hiddenphysics.models.flow.domain import Domain, domain_of, grows
 from hiddenphysics.models.flow.entry import waves_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.findings import unexplained
-from hiddenphysics.models.flow.flow_fit import MOST_BOXES, Correction, answered, grows, other_box, polish
+from hiddenphysics.models.flow.flow_fit import MOST_BOXES, Correction, answered, other_box, polish
 from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, Searched, gone_through, run
 from hiddenphysics.models.flow.grids import GridRecording, common_periods

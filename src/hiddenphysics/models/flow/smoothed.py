@@ -14,7 +14,7 @@ from jaxtyping import Float
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import RestrictedLikelihood, evidence, posterior, reduce
 from hiddenphysics.learning import Progress, silent, tune
-from hiddenphysics.models.flow.domain import QUIETEST, choose
+from hiddenphysics.models.flow.box import QUIETEST, choose
 from hiddenphysics.models.flow.envelope import STRETCH, Envelope
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.windows import Windows
