@@ -21,7 +21,8 @@ ONE_STEP = "hiddenphysics.models.one_step."
 CONSTANTS = {
     "flow": (
         *((FLOW + "envelope", name) for name in ("LEAST", "WIDTH", "STRETCH", "NEAR")),
-        *((FLOW + "flow_fit", name) for name in ("FALLS", "QUIET", "WORTH", "MOST_POLISHES")),
+        (FLOW + "flow_search", "FALLS"),
+        *((FLOW + "polish", name) for name in ("QUIET", "WORTH", "MOST_POLISHES")),
         *((FLOW + "gauss_newton", name) for name in ("MOST_ROUNDS", "SHORTEST", "PART")),
         *(
             (FLOW + "flow_task", name)

@@ -11,7 +11,7 @@ import hiddenphysics as hp
 from hiddenphysics import identification
 from hiddenphysics.errors import ModelError
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow import flow_fit, unknown_prior
+from hiddenphysics.models.flow import answer, unknown_prior
 from hiddenphysics.result import chains
 
 HEAT = "u_t - D*u_xx = 0"
@@ -96,7 +96,7 @@ def test_chains_leave_in_the_interval_what_they_cannot_know(monkeypatch: pytest.
     monkeypatch.setattr(identification, "DRAWS", 150)
     monkeypatch.setattr(chains, "AGREED", 1.1)
     plain = hp.identify(HEAT, pair(), model="flow").parameters["D"].std
-    monkeypatch.setattr(flow_fit, "reach", lambda task, last, covariance, say: 9.0 * covariance)
+    monkeypatch.setattr(answer, "reach", lambda task, last, covariance, say: 9.0 * covariance)
     wide = hp.identify(HEAT, pair(), model="flow", inference="nuts").parameters["D"].std
     assert wide == pytest.approx(3.0 * plain, rel=0.2)
 

@@ -9,7 +9,7 @@ from scipy.optimize import minimize
 
 import hiddenphysics as hp
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow import flow_fit, reach
+from hiddenphysics.models.flow import answer, reach
 
 HEAT = "u_t = D*u_xx"
 
@@ -93,7 +93,7 @@ def test_the_evidence_of_given_parameters_is_that_of_the_best_prior_for_them(mon
         ended.append((task, last))
         return covariance
 
-    monkeypatch.setattr(flow_fit, "reach", kept)
+    monkeypatch.setattr(answer, "reach", kept)
     hp.identify(HEAT, three_sensors(3), model="flow")
     task, last = ended[0]
 

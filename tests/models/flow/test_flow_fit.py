@@ -12,10 +12,10 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, LearnedFlow, Question
-from hiddenphysics.models.flow import flow_fit
+from hiddenphysics.models.flow import flow_fit, starting_points
 from hiddenphysics.models.flow.beginning import beginning_of, widened
-from hiddenphysics.models.flow.flow_fit import beginnings
 from hiddenphysics.models.flow.path import Path, at_the_end, moved
+from hiddenphysics.models.flow.starting_points import beginnings
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots
 from hiddenphysics.spectral import Motion, values_at
@@ -174,7 +174,7 @@ def test_a_wider_box_holds_the_same_field_with_twice_the_room(monkeypatch):
     # After a search that ended badly there is more room first, then other parameters in the usual box. Which of these
     # carry the first snapshot nearest to the others is not asked here: that compiles the sweep of both boxes.
     monkeypatch.setattr(
-        flow_fit, "starting_points", lambda one: [f * one.parameters for f in (1.0, 0.3, 2.0)]
+        starting_points, "starting_points", lambda one: [f * one.parameters for f in (1.0, 0.3, 2.0)]
     )
     rooms = [one.domain.room for one, _ in beginnings(start)]
     assert rooms == [1.0, 2.0, 1.0, 1.0]

@@ -11,8 +11,8 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.models import MODELS
 from hiddenphysics.models.flow import flow_fit
 from hiddenphysics.models.flow.beginning import beginning_of
-from hiddenphysics.models.flow.flow_fit import _cold
 from hiddenphysics.models.flow.one_round import Point
+from hiddenphysics.models.flow.starting_points import cold_task
 from hiddenphysics.models.flow.sweep import sweep
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.snapshots import Snapshot, Snapshots
@@ -30,7 +30,7 @@ def begun():
     )
     equation = Equation.parse("u_t + a*u_x - b*u_xx = 0", fields=("u",), coordinates=("x",))
     start = beginning_of(gathered(equation, [snapshots]), {})
-    task = _cold(start)
+    task = cold_task(start)
     return task, Point(start.z.reshape(1, -1), start.parameters, start.theta)
 
 

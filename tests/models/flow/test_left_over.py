@@ -9,7 +9,7 @@ import hiddenphysics as hp
 from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.demo import burgers_recording, two_snapshots
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow import flow_fit
+from hiddenphysics.models.flow import answer
 from hiddenphysics.models.flow.left_over import left_over, scores
 from hiddenphysics.models.flow.windows import gathered
 
@@ -94,7 +94,7 @@ def test_terms_are_asked_with_the_rows_that_the_last_round_had(monkeypatch):
         every.append((scores(learned, windows, stops, say, rows), scores(learned, windows, stops, say)))
         return every[-1][0]
 
-    monkeypatch.setattr(flow_fit, "scores", both)
+    monkeypatch.setattr(answer, "scores", both)
     few = two_snapshots(burgers_recording(), 0.003, 0).subsample((25, 24), 1)
     fit = hp.identify(RIGHT, few, model="flow")
     assert fit.criticism is not None

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from hiddenphysics.models.flow.findings import above_the_floor
-from hiddenphysics.models.flow.flow_fit import _with_curvature
 from hiddenphysics.models.flow.gauss_newton import _lower
+from hiddenphysics.models.flow.polish import _with_curvature
 
 
 def ended(merit: float, merit_before: float, parameter: float) -> SimpleNamespace:

@@ -12,6 +12,7 @@ from hiddenphysics.equation import Equation
 from hiddenphysics.gaussian import covariance_of
 from hiddenphysics.learning import Guess, Progress, Stopped, WeakGuess, weak_guess
 from hiddenphysics.models.edges import NOTHING_SAID, Edges
+from hiddenphysics.models.flow.answer import answered
 from hiddenphysics.models.flow.beginning import beginning_of, joined, vector_of
 from hiddenphysics.models.flow.border import with_first_sizes, with_groups
 from hiddenphysics.models.flow.cuts import best_cut
@@ -20,13 +21,14 @@ from hiddenphysics.models.flow.domain import Domain, domain_of, grows
 from hiddenphysics.models.flow.entry import waves_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.findings import unexplained
-from hiddenphysics.models.flow.flow_fit import MOST_BOXES, Correction, answered, other_box, polish
+from hiddenphysics.models.flow.flow_search import MOST_BOXES, other_box
 from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, Searched, gone_through, run
 from hiddenphysics.models.flow.grids import GridRecording, common_periods
 from hiddenphysics.models.flow.inputs import Inputs
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.one_round import Point
+from hiddenphysics.models.flow.polish import Correction, polish
 from hiddenphysics.models.flow.processes import has_outside, own_lengths, with_outside
 from hiddenphysics.models.flow.program import entering, is_layered
 from hiddenphysics.models.flow.smoothed import KERNELS, Smoothed, smooth, states, with_common_noise
