@@ -11,7 +11,7 @@ from hiddenphysics.models.flow.adjoint import pulled_rows, pulls
 from hiddenphysics.models.flow.domain import domain_of
 from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.flow_task import FlowTask
-from hiddenphysics.models.flow.path import moved
+from hiddenphysics.models.flow.moved_fields import moved
 from hiddenphysics.models.flow.processes import joint_prior, relative_sizes, with_outside
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.windows import gathered

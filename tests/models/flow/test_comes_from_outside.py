@@ -8,8 +8,11 @@ from scipy.integrate import solve_ivp
 from scipy.interpolate import BSpline
 
 from hiddenphysics.equation import Equation
+from hiddenphysics.models.flow.inflow import Entering
+from hiddenphysics.models.flow.latent import Latent, kicks_of
 from hiddenphysics.models.flow.learned import LearnedFlow
-from hiddenphysics.models.flow.path import Entering, Latent, Path, at_the_end, kicks_of, moved
+from hiddenphysics.models.flow.moved_fields import at_the_end, moved
+from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.spectral import Features, Gauge, Grid
 

@@ -9,7 +9,9 @@ import hiddenphysics as hp
 from benchmarks.zoo.cases import SPECIES, Case
 from hiddenphysics.equation import Equation
 from hiddenphysics.learning import Status
-from hiddenphysics.models.flow.path import Along, Latent, Path, at_the_end, idle_fields
+from hiddenphysics.models.flow.latent import Latent
+from hiddenphysics.models.flow.moved_fields import Along, at_the_end, idle_fields
+from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.spectral import Features, Gauge, Grid, Motion

@@ -14,7 +14,8 @@ from hiddenphysics.learning import Status
 from hiddenphysics.models import MODELS, LearnedFlow, Question
 from hiddenphysics.models.flow import flow_fit, starting_points
 from hiddenphysics.models.flow.beginning import beginning_of, widened
-from hiddenphysics.models.flow.path import Path, at_the_end, moved
+from hiddenphysics.models.flow.moved_fields import at_the_end, moved
+from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.starting_points import beginnings
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
 from hiddenphysics.snapshots import Experiments, Snapshot, Snapshots

@@ -9,7 +9,8 @@ import pytest
 
 from hiddenphysics.gaussian import evaluate, posterior
 from hiddenphysics.models.flow.adjoint import pulls
-from hiddenphysics.models.flow.path import Path, moved
+from hiddenphysics.models.flow.moved_fields import moved
+from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.sweep import folds, sweep
 from hiddenphysics.spectral import values_at
 from tests.models.flow.problems import problem, snapshots

@@ -8,7 +8,9 @@ import jax
 import jax.numpy as jnp
 
 from hiddenphysics.models.flow.compressed import Seen
-from hiddenphysics.models.flow.path import Latent, Leg, Path, Stops, in_parts, kicks_of
+from hiddenphysics.models.flow.latent import Latent, kicks_of
+from hiddenphysics.models.flow.moved_fields import in_parts
+from hiddenphysics.models.flow.path import Leg, Path, Stops
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.spectral import Motion
 

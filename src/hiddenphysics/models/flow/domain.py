@@ -16,7 +16,9 @@ from hiddenphysics.equation import parameter
 from hiddenphysics.models.flow.box import PADDING, QUIETEST, choose, faintest, finer, highest_waves
 from hiddenphysics.models.flow.entry import HISTORY, Entry
 from hiddenphysics.models.flow.envelope import Envelope
-from hiddenphysics.models.flow.path import MOST_GROWTH, Latent, fastest_growth
+from hiddenphysics.models.flow.latent import Latent
+from hiddenphysics.models.flow.moved_fields import fastest_growth
+from hiddenphysics.models.flow.path import MOST_GROWTH
 from hiddenphysics.models.flow.processes import is_fine
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung

@@ -17,8 +17,9 @@ from hiddenphysics.models.flow.border import Columns, columns_of, limits_of_grou
 from hiddenphysics.models.flow.box import QUIETEST, finer
 from hiddenphysics.models.flow.compressed import SQUARED, Seen, compressed
 from hiddenphysics.models.flow.domain import Domain
+from hiddenphysics.models.flow.inflow import Entering
 from hiddenphysics.models.flow.one_round import Point, Round, Solved, solve
-from hiddenphysics.models.flow.path import MOST_GROWTH, Entering, Path
+from hiddenphysics.models.flow.path import MOST_GROWTH, Path
 from hiddenphysics.models.flow.processes import is_outside, levels_of, relative_sizes, sizes_of
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.smoothed import bounds_of

@@ -14,19 +14,13 @@ from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.gaussian import Belief
 from hiddenphysics.models.flow.domain import Domain
 from hiddenphysics.models.flow.flow_task import FlowTask
+from hiddenphysics.models.flow.inflow import Entering
 from hiddenphysics.models.flow.instruments import Kind, SensorErrors
+from hiddenphysics.models.flow.latent import Latent
 from hiddenphysics.models.flow.log_determinant import worth_of_groups
+from hiddenphysics.models.flow.moved_fields import at_the_end, idle_fields, moved, rates_in_parameters
 from hiddenphysics.models.flow.one_round import Point, Round
-from hiddenphysics.models.flow.path import (
-    MOST_GROWTH,
-    Entering,
-    Latent,
-    Path,
-    at_the_end,
-    idle_fields,
-    moved,
-    rates_in_parameters,
-)
+from hiddenphysics.models.flow.path import MOST_GROWTH, Path
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.windows import Windows

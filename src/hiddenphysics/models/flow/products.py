@@ -16,7 +16,8 @@ import jax.numpy as jnp
 
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.models.flow.densities import Densities, finer_grid
-from hiddenphysics.models.flow.path import MOST_GROWTH, Latent
+from hiddenphysics.models.flow.latent import Latent
+from hiddenphysics.models.flow.path import MOST_GROWTH
 from hiddenphysics.models.flow.program import Program
 
 ACCURATE, MOST_PRODUCTS = 1e-3, 200

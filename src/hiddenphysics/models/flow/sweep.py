@@ -14,7 +14,9 @@ from hiddenphysics.compiled_code import compiled
 from hiddenphysics.gaussian import Reduced, fold, from_squares, unfold
 from hiddenphysics.models.flow.adjoint import pulled_rows, pulls
 from hiddenphysics.models.flow.compressed import Seen
-from hiddenphysics.models.flow.path import Along, Latent, Path, along
+from hiddenphysics.models.flow.latent import Latent
+from hiddenphysics.models.flow.moved_fields import Along, along
+from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.together import together
 
