@@ -1,19 +1,12 @@
 """Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, criticism, verdict."""
 
-from hiddenphysics.learning.criticism import (
-    HIGHEST,
-    WORDS,
-    Criticism,
-    LeftOver,
-    candidate_terms,
-    criticise,
-    term_label,
-    term_scores,
-)
+from hiddenphysics.learning.criticism import WORDS, Criticism
 from hiddenphysics.learning.first_guess import MOST_POINTS, Guess, Source, first_guess, smoothed_snapshots
 from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.importance import RELIABLE, Weights, importance_weights
+from hiddenphysics.learning.missing_terms import HIGHEST, candidate_terms, term_label, term_scores
+from hiddenphysics.learning.noise_checks import LeftOver, criticise
 from hiddenphysics.learning.nuts import AGREED, Density, Posterior, Sampled, r_hat, sample
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.outliers import mixture
