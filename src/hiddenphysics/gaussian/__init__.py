@@ -17,17 +17,13 @@ from hiddenphysics.gaussian.linear import (
     Border,
     Evaluated,
     Held,
-    Reduced,
     RestrictedLikelihood,
     effective,
     evaluate,
     evidence,
-    fold,
-    from_squares,
     posterior,
-    reduce,
-    unfold,
 )
+from hiddenphysics.gaussian.reduced import Reduced, fold, from_squares, reduce, unfold
 
 __all__ = [
     "Belief",

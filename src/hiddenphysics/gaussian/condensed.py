@@ -10,7 +10,7 @@ from jax import Array
 from jaxtyping import Float
 
 from hiddenphysics.compiled_code import compiled
-from hiddenphysics.gaussian.linear import Reduced
+from hiddenphysics.gaussian.reduced import Reduced
 from hiddenphysics.together import together
 
 
