@@ -17,8 +17,9 @@ from hiddenphysics.models.flow.envelope import Envelope
 from hiddenphysics.models.flow.gauss_newton import Searched
 from hiddenphysics.models.flow.inflow import Entering
 from hiddenphysics.models.flow.moved_fields import moved
+from hiddenphysics.models.flow.outset import outset_of
 from hiddenphysics.models.flow.path import Path
-from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered, outset_of
+from hiddenphysics.models.flow.recording_fit import MANY_STOPS, MOST_TANGENT_GROWTH, _entered
 from hiddenphysics.models.flow.windows import gathered
 from hiddenphysics.priors import Prior, SquaredExponential
 from hiddenphysics.simulate import simulate
