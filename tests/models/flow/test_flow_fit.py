@@ -11,10 +11,11 @@ from scipy.integrate import solve_ivp
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError, ModelError
 from hiddenphysics.learning import Status
-from hiddenphysics.models import MODELS, LearnedFlow, Question
+from hiddenphysics.models import MODELS, Question
 from hiddenphysics.models.flow import flow_fit, starting_points
 from hiddenphysics.models.flow.beginning import beginning_of, widened
 from hiddenphysics.models.flow.moved_fields import at_the_end, moved
+from hiddenphysics.models.flow.packed import unpack
 from hiddenphysics.models.flow.path import Path
 from hiddenphysics.models.flow.starting_points import beginnings
 from hiddenphysics.models.flow.windows import gap_counts, gathered, windows_of
@@ -95,7 +96,7 @@ def test_the_mean_is_moved_through_several_times_in_one_run(clean):
 
 def test_a_fit_comes_back_from_plain_data(noisy):
     learned = noisy.learned
-    again = LearnedFlow.unpack(learned.equation, *FLOW.pack(learned))
+    again = unpack(learned.equation, *FLOW.pack(learned))
     points = np.linspace(-2, 2, 5)[:, None]
     for mine, other in zip(
         FLOW.predict(learned, "u", points, 0.7), FLOW.predict(again, "u", points, 0.7), strict=True

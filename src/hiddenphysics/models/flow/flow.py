@@ -28,7 +28,7 @@ from hiddenphysics.models.flow.gauss_newton import SoFar
 from hiddenphysics.models.flow.inputs import Inputs, check_covers
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.one_round import Point
-from hiddenphysics.models.flow.packed import check_packed
+from hiddenphysics.models.flow.packed import check_packed, pack, unpack
 from hiddenphysics.models.flow.recording_fit import MANY_STOPS, fit_recording
 from hiddenphysics.models.flow.unfinished import stopped_at
 from hiddenphysics.models.flow.wide_fit import Ended, stopped_wide
@@ -241,13 +241,13 @@ class FlowModel(Model):
 
     def pack(self, learned: LearnedFlow) -> tuple[dict[str, Any], Arrays]:
         """Return the waves and the belief in them."""
-        return learned.pack()
+        return pack(learned)
 
     def unpack(
         self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays
     ) -> LearnedFlow:
         """Return what `pack` has packed."""
-        return LearnedFlow.unpack(question.equation, plain, arrays)
+        return unpack(question.equation, plain, arrays)
 
     def check(
         self, question: Question, values: Mapping[str, float], plain: Mapping[str, Any], arrays: Arrays

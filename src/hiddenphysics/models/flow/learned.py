@@ -1,4 +1,4 @@
-"""`LearnedFlow`: the posterior of every field of the state at every later time, and its plain form."""
+"""`LearnedFlow`: the posterior of every field of the state at every later time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hiddenphysics.gaussian import Belief
 from hiddenphysics.models.flow.domain import Domain
 from hiddenphysics.models.flow.flow_task import FlowTask
 from hiddenphysics.models.flow.inflow import Entering
-from hiddenphysics.models.flow.instruments import Kind, SensorErrors
+from hiddenphysics.models.flow.instruments import SensorErrors
 from hiddenphysics.models.flow.latent import Latent
 from hiddenphysics.models.flow.log_determinant import worth_of_groups
 from hiddenphysics.models.flow.moved_fields import at_the_end, idle_fields, moved, rates_in_parameters
@@ -26,10 +26,7 @@ from hiddenphysics.models.flow.rungs import rung
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.operators import Operator, Symbol
 from hiddenphysics.snapshots import Snapshots
-from hiddenphysics.spectral import Driving, Features, Gauge, Grid, seen_through, wave_matrix
-
-NEVER = 1e100
-"""Time of a knot that stands for nothing, in a file."""
+from hiddenphysics.spectral import Features, seen_through, wave_matrix
 
 ALIKE = 0.1
 """Deviations of fields in common units that differ by no more are one: a limit moves by half of that at most. The units
@@ -268,101 +265,6 @@ class LearnedFlow:
         spread = np.sqrt(np.diagonal(self.belief.covariance))[len(self.parameters) :]
         return self.sensors.columns(self.equation.coordinates, spread)
 
-    # ---- to and from plain data --------------------
-
-    def pack(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-        """Return everything as JSON-ready data and named arrays; `unpack` takes them back."""
-        plain = {
-            "values": dict(zip(self.equation.parameters, self.parameters.tolist(), strict=True)),
-            "units": dict(self.units),
-            "span": self.span,
-            "dt": self.dt,
-            "box": [list(side) for side in self.features.grid.box],
-            "shape": list(self.features.grid.shape),
-            "waves": list(self.features.waves),
-            "outside": list(self.program.outside),
-            "history": self.program.history,
-            "impulses": self.program.impulses,
-            "steady": self.program.steady,
-            "noise": self.belief.noise,
-            "whole": self.whole,
-            "worth": dict(self.worth),
-            "edges": self.edges,
-        }
-        arrays = {
-            "covariance": self.belief.covariance,
-            "windows": self.windows,
-            "stops": self.stops,
-            "owners": self.owners,
-            "z": np.asarray(self.latent.z),
-            "envelope": np.asarray(self.latent.gauge.envelope),
-            "ends": np.asarray(self.latent.ends),
-        } | {name: getattr(self.belief, name) for name in ("A", "B", "rest", "spectrum", "known")}
-        if self.latent.gauge.places is not None:
-            arrays["places"] = np.asarray(self.latent.gauge.places)
-        if self.latent.padding is not None:
-            arrays["padding"] = np.asarray(self.latent.padding)
-        if self.latent.history is not None:
-            arrays["history"] = np.asarray(self.latent.history)
-        if self.latent.driving is not None:
-            arrays["knots"] = np.nan_to_num(np.asarray(self.latent.driving.knots), posinf=NEVER)
-            arrays["driving"] = np.asarray(self.latent.driving.coefficients)
-        if self.latent.places is not None:
-            arrays["places_outside"] = np.asarray(self.latent.places)
-        if self.belief.precision is not None:
-            arrays["precision"] = self.belief.precision
-        if self.sensors is not None:
-            plain["sensors"] = [list(kind) for kind in self.sensors.kinds]
-            plain["sensors_worth"] = list(self.sensors.worth)
-            plain["sensors_sizes"] = list(self.sensors.sizes)
-            arrays |= {"places_of_sensors": self.sensors.places, "errors_of_sensors": self.sensors.errors}
-        return plain, arrays
-
-    @classmethod
-    def unpack(
-        cls, equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
-    ) -> LearnedFlow:
-        """Return what `pack` has packed."""
-        grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
-        features = Features(grid, tuple(plain["waves"]))
-        gauge = Gauge(arrays["envelope"], arrays.get("places"))
-        driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
-        outside = arrays.get("padding"), arrays.get("places_outside")
-        latent = Latent(arrays["z"], gauge, arrays["ends"], *outside, driving, arrays.get("history"))
-        windows = np.asarray(arrays["windows"])
-        return cls(
-            equation=equation,
-            parameters=np.array([plain["values"][name] for name in equation.parameters]),
-            units=dict(plain["units"]),
-            windows=windows,
-            stops=np.asarray(arrays.get("stops", windows[:, None])),
-            owners=np.asarray(arrays.get("owners", np.zeros(len(windows), int))),
-            whole=bool(plain.get("whole", True)),
-            span=float(plain["span"]),
-            dt=float(plain["dt"]),
-            program=replace(
-                Program.of(equation, features, tuple(plain.get("outside", ())), plain.get("history", 0)),
-                # Before it was said, all that came in did so at once.
-                impulses=bool(plain.get("impulses", True) and plain.get("outside")),
-                steady=bool(plain.get("steady", True) and plain.get("outside")),
-            ),
-            features=features,
-            latent=latent,
-            belief=Belief(
-                np.asarray(arrays["A"]),
-                np.asarray(arrays["B"]),
-                np.asarray(arrays["rest"]),
-                np.asarray(arrays["spectrum"]),
-                float(plain["noise"]),
-                np.asarray(arrays["known"]),
-                np.asarray(arrays["covariance"]),
-                arrays.get("precision"),
-            ),
-            sensors=_unpacked_sensors(plain, arrays),
-            worth=dict(plain.get("worth", {})),
-            edges=plain.get("edges", ""),
-        )
-
     # ---- helpers --------------------
 
     @property
@@ -458,16 +360,3 @@ class LearnedFlow:
     def _seen(self, points: np.ndarray, modes: np.ndarray, symbol: Symbol | None) -> np.ndarray:
         """Values (…, N) of modes (…, *modes) at points."""
         return self.eye(points)(modes, symbol)
-
-
-def _unpacked_sensors(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> SensorErrors | None:
-    if not plain.get("sensors"):
-        return None
-    kinds = tuple(Kind(what, row, name) for what, row, name in plain["sensors"])
-    return SensorErrors(
-        np.asarray(arrays["places_of_sensors"]),
-        kinds,
-        np.asarray(arrays["errors_of_sensors"]),
-        tuple(plain["sensors_sizes"]),
-        tuple(plain["sensors_worth"]),
-    )

@@ -1,22 +1,136 @@
-"""What the flow's posterior must look like as plain data and arrays, before a `LearnedFlow` is made of them."""
+"""The flow's posterior as plain data and arrays, and what these must look like before one is made of them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hiddenphysics.equation import Equation
 from hiddenphysics.errors import DataError
+from hiddenphysics.gaussian import Belief
 from hiddenphysics.loader import Mismatch, finite, integer, listing, mapping, one_of, record, text
-from hiddenphysics.spectral import Features, Grid, groups_of, process_count
+from hiddenphysics.models.flow.instruments import Kind, SensorErrors
+from hiddenphysics.models.flow.latent import Latent
+from hiddenphysics.models.flow.learned import LearnedFlow
+from hiddenphysics.models.flow.program import Program
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid, groups_of, process_count
 
 PLACE = "what the flow has learned"
 
 LARGEST = 1e150
 """Beyond, products of two numbers overflow: no fit has learned such a one."""
+
+NEVER = 1e100
+"""Time of a knot that stands for nothing, in a file."""
+
+
+def pack(learned: LearnedFlow) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Return a posterior as JSON-ready data and named arrays; `unpack` takes them back."""
+    plain = {
+        "values": dict(zip(learned.equation.parameters, learned.parameters.tolist(), strict=True)),
+        "units": dict(learned.units),
+        "span": learned.span,
+        "dt": learned.dt,
+        "box": [list(side) for side in learned.features.grid.box],
+        "shape": list(learned.features.grid.shape),
+        "waves": list(learned.features.waves),
+        "outside": list(learned.program.outside),
+        "history": learned.program.history,
+        "impulses": learned.program.impulses,
+        "steady": learned.program.steady,
+        "noise": learned.belief.noise,
+        "whole": learned.whole,
+        "worth": dict(learned.worth),
+        "edges": learned.edges,
+    }
+    arrays = {
+        "covariance": learned.belief.covariance,
+        "windows": learned.windows,
+        "stops": learned.stops,
+        "owners": learned.owners,
+        "z": np.asarray(learned.latent.z),
+        "envelope": np.asarray(learned.latent.gauge.envelope),
+        "ends": np.asarray(learned.latent.ends),
+    } | {name: getattr(learned.belief, name) for name in ("A", "B", "rest", "spectrum", "known")}
+    if learned.latent.gauge.places is not None:
+        arrays["places"] = np.asarray(learned.latent.gauge.places)
+    if learned.latent.padding is not None:
+        arrays["padding"] = np.asarray(learned.latent.padding)
+    if learned.latent.history is not None:
+        arrays["history"] = np.asarray(learned.latent.history)
+    if learned.latent.driving is not None:
+        arrays["knots"] = np.nan_to_num(np.asarray(learned.latent.driving.knots), posinf=NEVER)
+        arrays["driving"] = np.asarray(learned.latent.driving.coefficients)
+    if learned.latent.places is not None:
+        arrays["places_outside"] = np.asarray(learned.latent.places)
+    if learned.belief.precision is not None:
+        arrays["precision"] = learned.belief.precision
+    if learned.sensors is not None:
+        plain["sensors"] = [list(kind) for kind in learned.sensors.kinds]
+        plain["sensors_worth"] = list(learned.sensors.worth)
+        plain["sensors_sizes"] = list(learned.sensors.sizes)
+        arrays |= {"places_of_sensors": learned.sensors.places, "errors_of_sensors": learned.sensors.errors}
+    return plain, arrays
+
+
+def unpack(equation: Equation, plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> LearnedFlow:
+    """Return what `pack` has packed."""
+    grid = Grid(tuple((float(a), float(b)) for a, b in plain["box"]), tuple(plain["shape"]))
+    features = Features(grid, tuple(plain["waves"]))
+    gauge = Gauge(arrays["envelope"], arrays.get("places"))
+    driving = Driving(arrays["knots"], arrays["driving"]) if "driving" in arrays else None
+    outside = arrays.get("padding"), arrays.get("places_outside")
+    latent = Latent(arrays["z"], gauge, arrays["ends"], *outside, driving, arrays.get("history"))
+    windows = np.asarray(arrays["windows"])
+    return LearnedFlow(
+        equation=equation,
+        parameters=np.array([plain["values"][name] for name in equation.parameters]),
+        units=dict(plain["units"]),
+        windows=windows,
+        stops=np.asarray(arrays.get("stops", windows[:, None])),
+        owners=np.asarray(arrays.get("owners", np.zeros(len(windows), int))),
+        whole=bool(plain.get("whole", True)),
+        span=float(plain["span"]),
+        dt=float(plain["dt"]),
+        program=replace(
+            Program.of(equation, features, tuple(plain.get("outside", ())), plain.get("history", 0)),
+            # Before it was said, all that came in did so at once.
+            impulses=bool(plain.get("impulses", True) and plain.get("outside")),
+            steady=bool(plain.get("steady", True) and plain.get("outside")),
+        ),
+        features=features,
+        latent=latent,
+        belief=Belief(
+            np.asarray(arrays["A"]),
+            np.asarray(arrays["B"]),
+            np.asarray(arrays["rest"]),
+            np.asarray(arrays["spectrum"]),
+            float(plain["noise"]),
+            np.asarray(arrays["known"]),
+            np.asarray(arrays["covariance"]),
+            arrays.get("precision"),
+        ),
+        sensors=_unpacked_sensors(plain, arrays),
+        worth=dict(plain.get("worth", {})),
+        edges=plain.get("edges", ""),
+    )
+
+
+def _unpacked_sensors(plain: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> SensorErrors | None:
+    if not plain.get("sensors"):
+        return None
+    kinds = tuple(Kind(what, row, name) for what, row, name in plain["sensors"])
+    return SensorErrors(
+        np.asarray(arrays["places_of_sensors"]),
+        kinds,
+        np.asarray(arrays["errors_of_sensors"]),
+        tuple(plain["sensors_sizes"]),
+        tuple(plain["sensors_worth"]),
+    )
 
 
 def check_packed(
