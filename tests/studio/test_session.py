@@ -19,8 +19,9 @@ from hiddenphysics.studio import session as session_module
 from hiddenphysics.studio.comparison_part import compared
 from hiddenphysics.studio.fit_part import _so_far
 from hiddenphysics.studio.fit_request import FitRequest
+from hiddenphysics.studio.fit_run import Run
 from hiddenphysics.studio.report_page import report
-from hiddenphysics.studio.session import Run, Session
+from hiddenphysics.studio.session import Session
 
 TABLE = b"t,x,u\n0,0,1\n0,1,2\n0,2,3\n1,0,1.5\n1,1,2.5\n1,2,2\n"
 

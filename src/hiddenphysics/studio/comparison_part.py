@@ -9,9 +9,10 @@ from nicegui import ui
 
 from hiddenphysics.equation import format_factor
 from hiddenphysics.studio.data_file import address_of
+from hiddenphysics.studio.fit_run import Run
 from hiddenphysics.studio.page_pieces import Part, picture, section
 from hiddenphysics.studio.result_part import CAPTIONS, show_answer
-from hiddenphysics.studio.session import Run, Session
+from hiddenphysics.studio.session import Session
 
 DECIDED = 3.0
 """Log evidence from which on one of two equations is preferred: 20 to 1."""

@@ -10,8 +10,9 @@ from typing import Any
 from nicegui import ui
 
 from hiddenphysics.studio.fit_request import LIMIT
+from hiddenphysics.studio.fit_run import Run
 from hiddenphysics.studio.page_pieces import Part, section, sentence
-from hiddenphysics.studio.session import Run, Session
+from hiddenphysics.studio.session import Session
 
 MODELS = {
     "auto": "auto: flow, else midpoint",

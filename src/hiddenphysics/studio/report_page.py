@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from hiddenphysics.studio.data_file import address_of
-from hiddenphysics.studio.session import Run
+from hiddenphysics.studio.fit_run import Run
 from hiddenphysics.studio.typesetting import mathml
 
 STYLE = """

@@ -11,9 +11,10 @@ from nicegui import ui
 
 from hiddenphysics.studio.data_file import address_of
 from hiddenphysics.studio.fit_child import RESULT_FILE
+from hiddenphysics.studio.fit_run import Run
 from hiddenphysics.studio.page_pieces import Part, formula, picture, section, sentence
 from hiddenphysics.studio.report_page import report
-from hiddenphysics.studio.session import Run, Session
+from hiddenphysics.studio.session import Session
 from hiddenphysics.studio.typesetting import mathml
 
 CAPTIONS = {
