@@ -97,7 +97,7 @@ class FunctionEstimate:
 
     def plot(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
         """Draw the curve with its 95 % band; write it to `path` if one is given."""
-        from hiddenphysics.result.pictures import BLUE, load_figure_class, write_figure
+        from hiddenphysics.result.pictures import BLUE, load_figure_class, written
 
         one = self.function
         values = np.linspace(one.low, one.high, PLACES)
@@ -108,6 +108,4 @@ class FunctionEstimate:
         axes.plot(values, mean, color=BLUE)
         axes.set_xlabel(one.argument)
         axes.set_ylabel(one.call)
-        if path is not None:
-            write_figure(figure, Path(path), overwrite=overwrite)
-        return figure
+        return written(figure, path, overwrite)

@@ -135,6 +135,13 @@ def write_figure(figure: matplotlib_figure.Figure, path: Path, *, overwrite: boo
     return write_file(path, picture.getvalue(), overwrite=overwrite)
 
 
+def written(figure: Figure, path: str | Path | None, overwrite: bool) -> Figure:
+    """Return a figure that has been written to a path, if one is given."""
+    if path is not None:
+        write_figure(figure, Path(path), overwrite=overwrite)
+    return figure
+
+
 def check_picture(path: Path, *, overwrite: bool) -> None:
     """Refuse, before the work and not after it, a name without the ending of a picture, and what may not be replaced.
 

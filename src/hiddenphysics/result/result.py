@@ -333,21 +333,23 @@ class Result:
         Many snapshots are drawn as an image beside the model's, and some of them by themselves. The figure shows itself
         in a notebook; elsewhere it is an ordinary one of matplotlib's, without pyplot.
         """
-        from hiddenphysics.result.pictures import plot_result
+        from hiddenphysics.result.pictures import plot_result, written
 
-        return _written(plot_result(self), path, overwrite)
+        return written(plot_result(self), path, overwrite)
 
     def plot_residuals(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
         """Draw what the model leaves of the data: over space, snapshot by snapshot, and against a normal."""
+        from hiddenphysics.result.pictures import written
         from hiddenphysics.result.residual_pictures import plot_residuals
 
-        return _written(plot_residuals(self), path, overwrite)
+        return written(plot_residuals(self), path, overwrite)
 
     def plot_parameters(self, path: str | Path | None = None, *, overwrite: bool = False) -> Figure:
         """Draw the parameters' normal distribution: each by itself, and the correlation of every two."""
         from hiddenphysics.result.parameter_pictures import plot_parameters
+        from hiddenphysics.result.pictures import written
 
-        return _written(plot_parameters(self), path, overwrite)
+        return written(plot_parameters(self), path, overwrite)
 
     # ---- for other libraries --------------------
 
@@ -446,14 +448,6 @@ class Result:
                 f"{len(names)} ({', '.join(names)}) of one shape (N,)."
             )
         return np.stack(given, axis=1)
-
-
-def _written(figure: Figure, path: str | Path | None, overwrite: bool) -> Figure:
-    from hiddenphysics.result.pictures import write_figure
-
-    if path is not None:
-        write_figure(figure, Path(path), overwrite=overwrite)
-    return figure
 
 
 def _one_time(t: float) -> float:
