@@ -22,7 +22,7 @@ from hiddenphysics.learning import (
     when,
 )
 from hiddenphysics.models.flow.domain import Domain, grows
-from hiddenphysics.models.flow.findings import Finding, above_the_floor
+from hiddenphysics.models.flow.findings import AT_AN_OPTIMUM, UNSETTLED, Finding, above_the_floor, as_misfit
 from hiddenphysics.models.flow.gauss_newton import Searched, SoFar
 from hiddenphysics.models.flow.innovations import from_innovations
 from hiddenphysics.models.flow.learned import LearnedFlow
@@ -37,8 +37,6 @@ from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
 
 OVERFLOW = "The motion left the numbers at every start that was tried: the fields overflow."
-
-UNSETTLED = "The rounds ended before the parameters settled."
 
 FINEST = 32.0
 """How much finer a grid is asked whether its shortest waves grow: what is ill-posed shows there, whatever the gap."""
@@ -105,11 +103,8 @@ def answered(
     if polished.stopped:
         count += polished.rounds
         return stopped_at(SoFar.of(polished.task, polished.last, count), polished.stopped, count)
-    verdict, stated, criticism = (
-        _verdict(polished, scale_at, covariance, against, rivals, stretched=stretched),
-        covariance,
-        None,
-    )
+    verdict = _verdict(polished, scale_at, covariance, against, rivals, stretched=stretched)
+    stated, criticism = covariance, None
     if beyond is not None:
         verdict = replace(verdict, explanation=f"{verdict.explanation} {beyond.sentence()}")
     own = len(polished.task.windows.equation.parameters)
@@ -138,18 +133,15 @@ def answered(
         if settled and verdict.status is not Status.AT_BOUND:
             widening = criticism.wider
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
-            further = f" {verdict.explanation}" if verdict.status.is_bad else ""
-            verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
+            verdict = as_misfit(criticism.sentence(), verdict)
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
-            further = f" {verdict.explanation}" if verdict.status.is_bad else ""
-            verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
+            verdict = as_misfit(agreed.sentence(), verdict)
             # What the equation leaves over, and what experiments disagree on, is often the same.
             widening = max(widening, agreed.widening)
         stated = covariance * widening**2
         if verdict.status is Status.MISFIT and against(polished) is not None:
-            stated = np.full_like(
-                covariance, np.inf
-            )  # what may be a false optimum is off by nobody knows what
+            # What may be a false optimum is off by nobody knows what.
+            stated = np.full_like(covariance, np.inf)
     return Fit(
         values=numbers_of(polished.task, polished.last.point.parameters, polished.last.tuned.theta),
         covariance=np.pad(stated[:own, :own], (0, len(polished.task.prior.names))),
@@ -221,7 +213,7 @@ def _verdict(
             Status.NOT_CONVERGED,
             UNSETTLED,
         ),
-        otherwise="The rounds settled at an optimum that every parameter has curvature at.",
+        otherwise=AT_AN_OPTIMUM,
     )
 
 

@@ -38,6 +38,10 @@ searches ended up to 60 deviations off, `converged`, at 2.7 to 6.1, one 31 off a
 this sends the search on, three of the six end within 4 deviations and three 8 to 10 off; with 1.5 in place of 2 the
 searches take a minute more and end no better (18 November 2026)."""
 
+UNSETTLED = "The rounds ended before the parameters settled."
+
+AT_AN_OPTIMUM = "The rounds settled at an optimum that every parameter has curvature at."
+
 Finding = Callable[[Searched], Verdict | None]
 """What may be said against where a search ended."""
 
@@ -124,3 +128,9 @@ def above_the_floor(task: FlowTask, last: Round) -> float:
         return 1.0
     times = last.misfit / np.sqrt(task.noise(last.point))
     return float(times) if times > MORE_THAN_NOISE else 1.0
+
+
+def as_misfit(sentence: str, verdict: Verdict) -> Verdict:
+    """Return that the equation does not hold, and behind it what was bad about the fit already."""
+    further = f" {verdict.explanation}" if verdict.status.is_bad else ""
+    return Verdict(Status.MISFIT, sentence + further)

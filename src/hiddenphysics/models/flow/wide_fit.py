@@ -36,7 +36,7 @@ from hiddenphysics.models.flow.beginning import Beginning
 from hiddenphysics.models.flow.compressed import SQUARED
 from hiddenphysics.models.flow.densities import Densities
 from hiddenphysics.models.flow.domain import Domain
-from hiddenphysics.models.flow.findings import too_much_left
+from hiddenphysics.models.flow.findings import AT_AN_OPTIMUM, UNSETTLED, as_misfit, too_much_left
 from hiddenphysics.models.flow.flow_task import STEP_ERROR
 from hiddenphysics.models.flow.learned import LearnedFlow
 from hiddenphysics.models.flow.left_over import left_over, scores
@@ -403,8 +403,8 @@ def _answered(ended: Ended, say: Progress) -> Fit:
         too_much_left(misfit, first, max(one.doubt for one in start.smoothed)),
         undetermined(list(names), parameters, covariance, scale),
         at_bound(list(names), is_free(parameters, scale, wide.windows.limits)),
-        when(not ended.settled, Status.NOT_CONVERGED, "The rounds ended before the parameters settled."),
-        otherwise="The rounds settled at an optimum that every parameter has curvature at.",
+        when(not ended.settled, Status.NOT_CONVERGED, UNSETTLED),
+        otherwise=AT_AN_OPTIMUM,
     )
     made = _fit(ended, verdict, covariance)
     say("criticising the equation")
@@ -414,7 +414,6 @@ def _answered(ended: Ended, say: Progress) -> Fit:
     if not ended.settled or verdict.status is Status.AT_BOUND:
         return replace(made, criticism=criticism)
     if criticism.speaks_against:
-        further = f" {verdict.explanation}" if verdict.status.is_bad else ""
-        verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
+        verdict = as_misfit(criticism.sentence(), verdict)
     wider = np.pad(covariance * criticism.wider**2, (0, len(wide.prior.names)))
     return replace(made, verdict=verdict, covariance=wider, criticism=criticism)
