@@ -35,6 +35,7 @@ CONSTANTS = {
                 "COLD_ERROR",
                 "NEGLIGIBLE",
                 "FIRST_STEPS",
+                "ROUGH",
             )
         ),
         *((FLOW + "one_round", name) for name in ("SETTLED", "GAINED")),

@@ -63,9 +63,9 @@ def waves(task):
 
 
 def changes(task, z, directions):
-    """(T·G·r, directions) by forward differentiation of the motion in the coarse steps."""
-    path = task.path(0.05).window(0)
-    path = path._replace(stops=path.stops._replace(fine=path.stops.coarse))
+    """(T·G·r, directions) by forward differentiation of the motion, in the steps of the derivatives."""
+    path = task.path(0.05, 0.1).window(0)
+    path = path._replace(stops=path.stops._replace(fine=path.stops.rough))
     latent = jax.tree.map(lambda part: jnp.asarray(part[0]), task.domain.latent(z[None]))
     seen, which = task.seen, task.seen.which[0]
 
@@ -79,7 +79,7 @@ def changes(task, z, directions):
 
 def pulled(task, z):
     latent = jax.tree.map(lambda part: jnp.asarray(part[0]), task.domain.latent(z[None]))
-    path, seen = jax.tree.map(jnp.asarray, (task.path(0.05).window(0), task.seen))
+    path, seen = jax.tree.map(jnp.asarray, (task.path(0.05, 0.1).window(0), task.seen))
     made = jax.jit(
         lambda latent: pulled_rows(task.domain.program, seen, latent, PARAMETERS, path, seen.which[0])
     )(latent)
@@ -87,7 +87,9 @@ def pulled(task, z):
 
 
 def test_rows_pulled_back_are_derivatives_of_the_motion(task, state, monkeypatch):
-    monkeypatch.setattr(Program, "coarse_on", lambda self, ends, driving=None: self.on(ends, driving)[0])
+    monkeypatch.setattr(
+        Program, "for_derivatives", lambda self, ends, driving=None: self.on(ends, driving)[0]
+    )
     directions = np.random.default_rng(2).standard_normal((3, state.size))
     # The first of them is what comes in alone: after the first stop, and after the second.
     directions[0, : task.domain.program.features] = 0

@@ -82,10 +82,10 @@ def test_a_search_that_explains_more_than_a_settled_one_is_finished(
 
     def searched(evidence, settled):
         tuned = SimpleNamespace(at=SimpleNamespace(value=-evidence))
-        last = SimpleNamespace(settled=settled, misfit=0.1, tuned=tuned, point=None, dt=0.1)
+        last = SimpleNamespace(settled=settled, misfit=0.1, tuned=tuned, point=None, dt=0.1, rough=0.1)
         return flow_fit.Searched(task, last, 25)
 
     longer = searched(9.5, ends_settled).last
-    monkeypatch.setattr(flow_fit, "run", lambda task, point, dt, say, most: iter([longer]))
+    monkeypatch.setattr(flow_fit, "run", lambda task, point, dt, say, most, rough: iter([longer]))
     best = flow_fit._finished(searched(likeliest, False), searched(5.0, True), lambda stage: None)
     assert best.evidence == taken

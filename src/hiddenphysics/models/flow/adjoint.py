@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from hiddenphysics.models.flow.compressed import Seen
 from hiddenphysics.models.flow.latent import Latent, kicks_of
 from hiddenphysics.models.flow.moved_fields import in_parts
-from hiddenphysics.models.flow.path import Leg, Path, Stops
+from hiddenphysics.models.flow.path import Path, Stops
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.spectral import Motion
 
@@ -28,7 +28,7 @@ def pulls(program: Program, seen: Seen, features: int) -> bool:
     """
     _, stops, fields, rows = seen.values.shape
     work = stops * fields * rows / 2
-    if program.coarsely:
+    if program.in_a_plane:
         return bool(work < features)
     return bool(not program.outside and work < ON_A_LINE * features)
 
@@ -39,11 +39,11 @@ def pulled_rows(
     """(T, G·r, K) derivatives of the values at all stops of one window in its K amplitudes.
 
     A value is a linear functional of the modes at its stop. The transpose of the flow's derivative, step by step, takes
-    it back to the first stop, where it meets the features, and past every stop, where it meets what comes in. In a
-    plane the steps are those of the coarse way, and exact up to their error, as tangents are that go this way.
+    it back to the first stop, where it meets the features, and past every stop, where it meets what comes in. The steps
+    are those of the derivatives, and exact up to their error.
     """
     motion, features = program.on(latent.ends, latent.driving)
-    rough = program.coarse_on(latent.ends, latent.driving) if program.coarsely else motion
+    rough = program.for_derivatives(latent.ends, latent.driving) if program.in_a_plane else motion
     numbers = dict(zip(program.equation.parameters, parameters, strict=True))
     allow = program.allowing(motion)
     kick, kick_basis = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
@@ -54,19 +54,16 @@ def pulled_rows(
     count = len(seen.fields) * seen.waves.shape[1]
     parts, whole = in_parts(count)
 
-    def way(stop: Stops) -> Leg:
-        return stop.coarse if program.coarsely else stop.fine
-
     def stepped(stop: Stops, modes: jax.Array, index: Any, by_motion: Motion = motion) -> jax.Array:
-        dt = path.lengths[way(stop).which]
-        here = jax.tree.map(lambda part: part[way(stop).which], by)
-        return by_motion.step(modes, numbers, here, way(stop).starts + index * dt)
+        dt = path.lengths[stop.rough.which]
+        here = jax.tree.map(lambda part: part[stop.rough.which], by)
+        return by_motion.step(modes, numbers, here, stop.rough.starts + index * dt)
 
     def on(stop: Stops, modes: jax.Array, steps: Any) -> jax.Array:
         return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, index), modes)
 
     def leave(modes: jax.Array, stop: Stops) -> tuple[jax.Array, jax.Array]:
-        after = on(stop, modes, way(stop).steps)
+        after = on(stop, modes, stop.rough.steps)
         return after + kick(stop.comes), modes
 
     begins = jax.lax.scan(leave, state_of(first, parameters), stops)[1]
@@ -78,12 +75,12 @@ def pulled_rows(
 
         def one(done: jax.Array, rows: jax.Array) -> jax.Array:
             # The state at a step is run up to again: one state costs nothing beside hundreds of rows.
-            index = way(stop).steps - 1 - done
+            index = stop.rough.steps - 1 - done
             here = on(stop, begins[number], index)
             pull = jax.vjp(lambda modes: stepped(stop, modes, index, rough), here)[1]
             return jax.lax.map(jax.vmap(lambda row: pull(row)[0]), rows)
 
-        return jax.lax.fori_loop(0, way(stop).steps, one, rows)
+        return jax.lax.fori_loop(0, stop.rough.steps, one, rows)
 
     def of_stop(number: jax.Array) -> jax.Array:
         columns = jnp.zeros((count, latent.z.size))

@@ -150,7 +150,7 @@ def _state_for(task: FlowTask, near: Round, parameters: np.ndarray, say: Progres
     """Find the state for given parameters, from one nearby that is moved as its linear model says."""
     z = near.point.z - near.solved.slope @ (parameters - near.point.parameters)
     at = Point(z, parameters, near.point.theta)
-    made = list(run(task, at, near.dt, say, most=MOST_STATE_ROUNDS))
+    made = list(run(task, at, near.dt, say, most=MOST_STATE_ROUNDS, rough=near.rough))
     last = made[-1]
     return _Tried(parameters, float(_marginal(last.linear, last.tuned.theta)), last), len(made)
 

@@ -104,7 +104,7 @@ def _finished(likeliest: Searched, settled: Searched, say: Progress) -> Searched
     if settled.stopped or likeliest.last.settled or likeliest.evidence <= settled.evidence:
         return settled
     task, last = likeliest.task, likeliest.last
-    made = run(task, last.point, last.dt, say, most=MORE * MOST_ROUNDS)
+    made = run(task, last.point, last.dt, say, most=MORE * MOST_ROUNDS, rough=last.rough)
     longer = gone_through(task, made, likeliest.rounds, last)
     best = max(longer, settled, key=lambda one: (one.last.settled, one.evidence))
     return replace(best, stopped=longer.stopped)

@@ -58,7 +58,8 @@ def _entered(left: Searched, moved: tuple[FlowTask, Point] | None, say: Progress
     while moved is not None and share >= SHORTEST:
         task, at = moved
         if not grows(task.domain, windows, at.parameters[:own], finer=1.0):
-            ended = gone_through(task, run(task, at, left.last.dt, say, farthest=farthest), left.rounds)
+            made = run(task, at, left.last.dt, say, rough=left.last.rough, farthest=farthest)
+            ended = gone_through(task, made, left.rounds)
             if ended.stopped or (not ended.last.lost and ended.last.misfit <= farthest):
                 return ended, True
         share /= 2

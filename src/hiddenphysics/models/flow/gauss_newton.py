@@ -69,6 +69,7 @@ def run(
     say: Progress,
     most: int = MOST_ROUNDS,
     *,
+    rough: float | None = None,
     cold: bool = False,
     farthest: float = np.inf,
 ) -> Iterator[Round]:
@@ -77,7 +78,8 @@ def run(
     A step is judged by the next round: where it has not lowered the objective, with the prior's vector that it was made
     with, half of it is tried. State and parameters go together: far from the truth the state that goes with the old
     parameters may be bent so far that it overflows. From a cold start the prior is held in the first round. Rounds that
-    creep are carried on to where they lead (`acceleration`).
+    creep are carried on to where they lead (`acceleration`). The steps in time begin with dt, and with `rough` for the
+    derivatives.
     """
     before: Round | None = None
     made: list[Round] = []
@@ -86,8 +88,8 @@ def run(
     keep(say, lambda: begun(task.prior_belief(at)), task.count, -np.inf, task.named(at))
     while count < most:
         say(f"round {count + 1}")
-        now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
-        dt = now.dt
+        now = task.round(tried, dt, before, rough=rough, hold=task.frozen or (cold and before is None))
+        dt, rough = now.dt, now.rough
         if before is None and not now.misfit <= farthest:
             yield now
             break

@@ -102,10 +102,10 @@ def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.
 
     def half_log(parameters: np.ndarray) -> float:
         there = Point(at.z - last.solved.slope @ (parameters - at.parameters), parameters, theta)
-        made = task.sweep(there.z, parameters, last.dt)
+        made = task.sweep(there.z, parameters, last.dt, last.rough)
         if task.windows.equation.system.straight:
             # Columns of places are read off the state: around one that only nearly follows they are others.
-            made = task.sweep(task.with_best_state(there, made).z, parameters, last.dt)
+            made = task.sweep(task.with_best_state(there, made).z, parameters, last.dt, last.rough)
         linear = task.likelihood(made.data, parameters)
         room = float(half_log_determinant(linear, theta))
         if program.outside and not program.at_once:
@@ -113,7 +113,7 @@ def log_determinant_slopes(task: FlowTask, last: Round) -> tuple[np.ndarray, np.
         return room
 
     # In a plane, where a sweep takes a second, the last round's own linear model is near enough.
-    settled = task.domain.program.coarsely and last.settled
+    settled = task.domain.program.in_a_plane and last.settled
     middle = float(half_log_determinant(last.linear, theta)) if settled else half_log(at.parameters)
     first, second = np.zeros(at.parameters.size), np.zeros(at.parameters.size)
     own = last.information[np.ix_(carries, carries)]

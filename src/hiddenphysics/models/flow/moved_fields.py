@@ -20,6 +20,11 @@ TOGETHER = 32
 """Tangents in a plane that are moved side by side: what they need stays in a core's own memory."""
 
 
+NEXT = 1e-6
+"""Distance between two states, in parts of what they vary by, of which the difference tells a derivative: its error is
+of that size where the flow bends, and a millionth of a millionth's rounding."""
+
+
 class Along(NamedTuple):
     """Fields at a stop of one window, as modes.
 
@@ -29,12 +34,19 @@ class Along(NamedTuple):
         (F, *modes) of the state.
     coarse
         The same, moved in half as many steps: what tells the error of the steps, where the path compares them.
+    probed
+        The derivative of the state along one direction of the latent, moved in the state's own steps: what tells the
+        error of the other derivatives.
+    rough
+        The state, moved in the steps of the derivatives.
     in_state, in_parameters
         (K, F, *modes) and (P, F, *modes) derivatives of the state in the latent and in the parameters.
     """
 
     modes: Any
     coarse: Any
+    probed: Any
+    rough: Any
     in_state: Any
     in_parameters: Any
 
@@ -47,13 +59,14 @@ def along(
     visit: Callable[[Any, Along, Any], Any],
     carry: Any,
     extra: Any,
+    probe: Any = 0.0,
     *,
     tangents: bool = True,
 ) -> Any:
     """Fold `visit(carry, fields, extra)` over the stops of one window; only the fields at one stop exist at a time.
 
     The motion is computed once, its tangents side by side: one for each feature and each parameter; without `tangents`
-    of the parameters alone.
+    of the parameters alone. `probe` (K,) is a direction of the state's amplitudes; 0 behind these.
     """
     motion, features = program.on(latent.ends, latent.driving)
     names = program.equation.parameters
@@ -62,9 +75,9 @@ def along(
     state_of = program.state_of(motion, features, latent.gauge)
 
     kick, kick_basis = kicks_of(program, motion.grid, latent, lambda modes: allow(modes, parameters))
-    coarsely = program.coarsely
-    rough = program.coarse_on(latent.ends, latent.driving) if coarsely else motion
-    parts, whole = in_parts(latent.z.size) if coarsely and tangents else (_same, _same)
+    in_a_plane = program.in_a_plane
+    rougher = program.for_derivatives(latent.ends, latent.driving) if in_a_plane else motion
+    parts, whole = in_parts(latent.z.size) if in_a_plane and tangents else (_same, _same)
 
     def weights(at: jax.Array, dt: jax.Array, most: jax.Array) -> Any:
         return motion.weights(dict(zip(names, at, strict=True)), dt, most=most)
@@ -79,67 +92,76 @@ def along(
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array, force: Any = None) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t, force)
 
-    def advance(now: Along, stop: Stops, came: jax.Array) -> Along:
+    def advance(now: Moving, stop: Stops, came: jax.Array) -> Moving:
         amplitudes, force_of = (None, None) if pushes is None else pushes(came)
         force = None if amplitudes is None or force_of is None else force_of(amplitudes)
-        dt, by_here = path.lengths[stop.fine.which], jax.tree.map(lambda part: part[stop.fine.which], by)
-        in_by_here = jax.tree.map(lambda part: part[:, stop.fine.which], in_by)
-        coarse_dt = path.lengths[stop.coarse.which]
-        by_coarse = jax.tree.map(lambda part: part[stop.coarse.which], by)
 
-        def fine(index: jax.Array, now: Along) -> Along:
-            t = stop.fine.starts + index * dt
+        def states(each: tuple[jax.Array, Leg]) -> jax.Array:
+            modes, leg = each
+            here = jax.tree.map(lambda part: part[leg.which], by)
+            dt = path.lengths[leg.which]
+
+            def one(index: jax.Array, modes: jax.Array) -> jax.Array:
+                return step(modes, parameters, here, leg.starts + index * dt, force)
+
+            return jax.lax.fori_loop(0, leg.steps, one, modes)
+
+        rough_dt = path.lengths[stop.rough.which]
+        by_rough = jax.tree.map(lambda part: part[stop.rough.which], by)
+        in_by_rough = jax.tree.map(lambda part: part[:, stop.rough.which], in_by)
+
+        def derivatives(index: jax.Array, now: Moving) -> Moving:
+            t = stop.rough.starts + index * rough_dt
 
             def column(tangent: jax.Array, unit: jax.Array, in_by: Any) -> jax.Array:
                 taken = partial(step, t=t, force=force)
-                return jax.jvp(taken, (now.modes, parameters, by_here), (tangent, unit, in_by))[1]
+                return jax.jvp(taken, (now.rough, parameters, by_rough), (tangent, unit, in_by))[1]
 
-            in_parameters = jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_here)
-            if coarsely or not tangents:
-                modes = step(now.modes, parameters, by_here, t)
-                return now._replace(modes=modes, in_parameters=in_parameters)
-            modes, push = jax.linearize(lambda modes: step(modes, parameters, by_here, t, force), now.modes)
+            in_parameters = jax.vmap(column)(now.in_parameters, jnp.eye(parameters.size), in_by_rough)
+            if in_a_plane or not tangents:
+                after = step(now.rough, parameters, by_rough, t, force)
+                in_state = now.in_state
+                if tangents:
+                    numbers = dict(zip(names, parameters, strict=True))
+                    push = jax.linearize(lambda m: rougher.step(m, numbers, by_rough, t), now.rough)[1]
+                    in_state = jax.lax.map(jax.vmap(push), in_state)
+                return now._replace(rough=after, in_state=in_state, in_parameters=in_parameters)
+            after, push = jax.linearize(lambda modes: step(modes, parameters, by_rough, t, force), now.rough)
             in_state = jax.vmap(push)(now.in_state)
             if amplitudes is not None and force_of is not None:
                 _, forced = jax.linearize(
-                    lambda some: step(now.modes, parameters, by_here, t, force_of(some)), amplitudes
+                    lambda some: step(now.rough, parameters, by_rough, t, force_of(some)), amplitudes
                 )
                 new = jax.vmap(forced)(jnp.eye(amplitudes.size).reshape(-1, *amplitudes.shape))
                 into = program.features + jnp.maximum(came, 0) * program.kicks
                 old = jax.lax.dynamic_slice_in_dim(in_state, into, amplitudes.size)
                 in_state = jax.lax.dynamic_update_slice_in_dim(in_state, old + new, into, axis=0)
-            return now._replace(modes=modes, in_state=in_state, in_parameters=in_parameters)
+            return now._replace(rough=after, in_state=in_state, in_parameters=in_parameters)
 
-        def coarse(index: jax.Array, now: Along) -> Along:
-            t = stop.coarse.starts + index * coarse_dt
-            if not (coarsely and tangents):
-                return now._replace(coarse=step(now.coarse, parameters, by_coarse, t, force))
-            modes = step(now.coarse, parameters, by_coarse, t)
-            push = jax.linearize(
-                lambda modes: rough.step(modes, dict(zip(names, parameters, strict=True)), by_coarse, t),
-                now.coarse,
-            )[1]
-            return now._replace(coarse=modes, in_state=jax.lax.map(jax.vmap(push), now.in_state))
+        legs = jax.tree.map(lambda *each: jnp.stack(each), stop.fine, stop.coarse, stop.fine)
+        now = now._replace(states=jax.lax.map(states, (now.states, legs)))
+        return jax.lax.fori_loop(0, stop.rough.steps, derivatives, now)
 
-        now = jax.lax.fori_loop(0, stop.fine.steps, fine, now)
-        return jax.lax.fori_loop(0, stop.coarse.steps, coarse, now)
-
-    def to_stop(state: tuple[Along, Any, jax.Array], each: Any) -> tuple[tuple[Along, Any, jax.Array], None]:
+    def to_stop(
+        state: tuple[Moving, Any, jax.Array], each: Any
+    ) -> tuple[tuple[Moving, Any, jax.Array], None]:
         now, carry, came = state
         stop, extra = each
         now = advance(now, stop, came)
-        carry = visit(carry, now._replace(in_state=whole(now.in_state)), extra)
-        if program.outside and not tangents:
+        modes, coarse, aside = now.states
+        probed = (aside - modes) / distance
+        seen = Along(modes, coarse, probed, now.rough, whole(now.in_state), now.in_parameters)
+        carry = visit(carry, seen, extra)
+        if program.outside and (program.at_once or not tangents):
             push = kick(stop.comes)
-            now = now._replace(modes=now.modes + push, coarse=now.coarse + push)
-        elif program.outside and program.at_once:
+            now = now._replace(states=now.states + push, rough=now.rough + push)
+        if program.outside and program.at_once and tangents:
             into = program.features + jnp.maximum(stop.comes, 0) * program.kicks
             columns = whole(now.in_state)
             old = jax.lax.dynamic_slice_in_dim(columns, into, program.kicks)
             new = jnp.where(stop.comes < 0, old, kick_basis)
             columns = jax.lax.dynamic_update_slice_in_dim(columns, new, into, axis=0)
-            push = kick(stop.comes)
-            now = Along(now.modes + push, now.coarse + push, parts(columns), now.in_parameters)
+            now = now._replace(in_state=parts(columns))
         return (now, carry, jnp.where(stop.comes < 0, came, stop.comes)), None
 
     first = latent.z[: program.features]
@@ -153,8 +175,27 @@ def along(
     in_parameters = jnp.zeros((parameters.size, *modes.shape), modes.dtype)
     if program.tied:
         in_parameters = _with_slopes(lambda at: state_of(first, at), parameters)[1]
-    begin = (Along(modes, modes, parts(columns), in_parameters), carry, jnp.asarray(-1))
+    along_it = state_of(jnp.broadcast_to(probe, latent.z.shape)[: program.features], parameters)
+    distance = _next_to(modes, along_it)
+    states = jnp.stack([modes, modes, modes + distance * along_it])
+    begin = (Moving(states, modes, parts(columns), in_parameters), carry, jnp.asarray(-1))
     return jax.lax.scan(to_stop, begin, (path.stops, extra))[0][1]
+
+
+class Moving(NamedTuple):
+    """What is moved from stop to stop: (3, F, *modes) the state in its own steps, in half as many, and next to it."""
+
+    states: Any
+    rough: Any
+    in_state: Any
+    in_parameters: Any
+
+
+def _next_to(modes: jax.Array, along_it: jax.Array) -> jax.Array:
+    """Return how far along some modes a state goes to be next to it: the flow is straight there, and rounding small."""
+    still = (slice(None), *(0,) * (modes.ndim - 1))
+    size, other = (jnp.linalg.norm(each) for each in (modes.at[still].set(0.0), along_it))
+    return jnp.where((size > 0) & (other > 0), NEXT * size / jnp.maximum(other, 1e-300), 1.0)
 
 
 def _same(columns: jax.Array) -> jax.Array:
@@ -237,7 +278,7 @@ def at_the_end(program: Program, latent: Latent, parameters: jax.Array, path: Pa
     motion, _ = program.on(latent.ends)
     count, shape = latent.z.size, (len(program.state), *motion.grid.modes_shape)
     nothing = Along(
-        *(jnp.zeros((*front, *shape), complex) for front in ((), (), (count,), (parameters.size,)))
+        *(jnp.zeros((*front, *shape), complex) for front in ((), (), (), (), (count,), (parameters.size,)))
     )
     stops = jnp.zeros(path.stops.visited.shape)
     return along(program, latent, parameters, path, lambda _, fields, __: fields, nothing, stops)
@@ -259,6 +300,8 @@ def idle_fields(
     still = jnp.zeros_like(parameters)
     return Along(
         modes,
+        modes,
+        fields.probed,
         modes,
         jax.vmap(lambda tangent: push(tangent, still))(fields.in_state),
         jax.vmap(push)(fields.in_parameters, jnp.eye(parameters.size)),

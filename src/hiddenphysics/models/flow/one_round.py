@@ -126,8 +126,8 @@ class Round(NamedTuple):
         Root mean square of the residuals at `at`, in units of the fields' sizes.
     held
         Whether the prior was held, and only the noise tuned.
-    dt
-        Length of the steps in time.
+    dt, rough
+        Lengths of the steps in time, and of those of the derivatives.
     fine
         Whether they were fine enough.
     tail, growth
@@ -144,6 +144,7 @@ class Round(NamedTuple):
     misfit: float
     held: bool
     dt: float
+    rough: float
     fine: bool
     tail: float
     growth: np.ndarray

@@ -15,7 +15,7 @@ EQUAL = 1e-6
 
 SAME, FEW_LENGTHS = 1e-10, 4
 """Steps whose lengths differ by no more than rounding of the times, relative to the longest, are the same; so many
-different ones have a path through equal gaps: none, a half, one gap and two."""
+different ones have a path through equal gaps: none, the state's, twice as long, and those of the derivatives."""
 
 MOST_GROWTH = 18.0
 """No wave grows by more than e^18 over the whole path: parameters of an ill-posed equation stay finite on the way."""
@@ -39,6 +39,9 @@ class Stops(NamedTuple):
     coarse
         The same in half as many steps, which tells the error of the fine ones. Where these are one for every gap, a
         coarse step spans two gaps, and leaves out the stop between.
+    rough
+        The same for the derivatives, which need far fewer steps than the state: they only turn the direction in which a
+        round looks, and where it ends, what is left over is that of the state's own way.
     compared
         (W, T) whether the coarse way gets to the stop, too.
     visited
@@ -50,6 +53,7 @@ class Stops(NamedTuple):
 
     fine: Leg
     coarse: Leg
+    rough: Leg
     compared: Any
     visited: Any
     comes: Any
@@ -83,11 +87,14 @@ class Path(NamedTuple):
         most: float,
         horizon: int | None = None,
         *,
+        rough: float | None = None,
         two_gaps: bool = False,
         comes: np.ndarray | None = None,
         entering: Entering | None = None,
     ) -> Path:
         """Return the way through times (W, T) in steps of at most dt, two in every gap at least.
+
+        Derivatives go in steps of at most `rough`, one in every gap at least; by default in the state's steps.
 
         Stops are padded to a rung: a window waits where nothing more is seen. With a horizon only that many stops of a
         window are visited. With `two_gaps` one step is enough for a gap where the next one is as long. `comes` (W, T)
@@ -105,18 +112,24 @@ class Path(NamedTuple):
         first = np.roll(second, -1, axis=1)
         steps = np.where(first | second, 1, 2 * halves)
         coarse_steps = np.where(first, 0, np.where(second, 1, halves))
+        rough_steps = steps
+        if rough is not None:
+            fewest = np.ceil(durations / rough - 1e-9).astype(int)
+            rough_steps = np.minimum(np.maximum(fewest, durations > 0), steps)
         before = np.roll(durations, 1, axis=1)
         each = np.stack([
             durations / np.maximum(steps, 1),
             np.where(second, durations + before, durations) / np.maximum(coarse_steps, 1),
+            durations / np.maximum(rough_steps, 1),
         ])  # fmt: skip
         lengths, which = _distinct(each)
         fine = Leg(which[0], steps, starts)
         coarse = Leg(which[1], coarse_steps, np.where(second, starts - before, starts))
+        derivatives = Leg(which[2], rough_steps, starts)
         own = np.broadcast_to(np.arange(times.shape[1]), times.shape)
         if comes is not None:
             own = np.pad(comes, ((0, 0), (0, times.shape[1] - count)), constant_values=-1)
-        stops = Stops(fine, coarse, visited & ~first, visited, own)
+        stops = Stops(fine, coarse, derivatives, visited & ~first, visited, own)
         return cls(stops, np.tile(lengths, (len(times), 1)), np.full(len(times), most), entering)
 
     def window(self, index: int) -> Path:
@@ -125,7 +138,7 @@ class Path(NamedTuple):
 
 
 def _distinct(lengths: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the distinct ones among lengths (2, W, T), and which of them each is.
+    """Return the distinct ones among lengths (3, W, T), and which of them each is.
 
     There are a few of them, or as many as stops: so numbers of lengths do not make numbers of compiled programs.
     """

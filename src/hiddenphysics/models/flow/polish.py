@@ -56,14 +56,14 @@ def polish(ended: Searched, say: Progress) -> tuple[Searched, np.ndarray]:
         shift = covariance_of(information) @ (slope - task.slope)
         if best.stopped or shift @ information @ shift < WORTH**2:
             break
-        bends = task.domain.program.coarsely and shift @ information @ shift < BENT**2
+        bends = task.domain.program.in_a_plane and shift @ information @ shift < BENT**2
         far = not shift @ information @ shift < NEARBY**2
         curved = np.diagonal(information - best.last.information)
         # A slope that falls on the way would overshoot, and come back with the next correction.
         there = slope - (curved if bends else far * np.maximum(curved, 0.0)) * shift
         point = _corrected(task, best.last, there) if bends else best.last.point
         task = replace(task, slope=there)
-        made = run(task, point, best.last.dt, say, most=MOST_ROUNDS // 2)
+        made = run(task, point, best.last.dt, say, most=MOST_ROUNDS // 2, rough=best.last.rough)
         best = gone_through(task, made, best.rounds, best.last)
         if bends or not far:
             break

@@ -115,12 +115,8 @@ class Program:
         return self.equation.system.state
 
     @property
-    def coarsely(self) -> bool:
-        """Whether derivatives in the state go the coarse way; the state, and those in parameters, go the fine one.
-
-        They only turn the direction in which a round looks: where it ends, what is left over is that of the fine way.
-        On a line they cost little, and go the fine way too.
-        """
+    def in_a_plane(self) -> bool:
+        """Whether there are two sides or more: derivatives in the state take most of the time there."""
         return len(self.shape) > 1
 
     @property
@@ -132,11 +128,11 @@ class Program:
         ice without any other error was too small, four times in four, by two to four deviations. In a plane nobody has
         looked.
         """
-        return self.impulses or self.coarsely
+        return self.impulses or self.in_a_plane
 
     @property
     def products(self) -> tuple[int, ...]:
-        """Points along each side on which derivatives that go the coarse way make products.
+        """Points along each side on which derivatives in the state make products.
 
         As many as the waves of the latent need so that none of theirs aliases: the motion's own, shorter ones are next
         to nothing. On the wake, 20 waves on a grid of 54 points, that is 64 points in place of 84, and derivatives
@@ -182,8 +178,8 @@ class Program:
         motion = Motion.over(self.equation, self.shape, ends, driving)
         return motion, Features(motion.grid, self.waves)
 
-    def coarse_on(self, ends: Any, driving: Driving | None = None) -> Motion:
-        """Return the motion whose derivatives in the state are taken where these go the coarse way."""
+    def for_derivatives(self, ends: Any, driving: Driving | None = None) -> Motion:
+        """Return the motion of which the derivatives in the state of a plane are taken; see `products`."""
         return Motion.over(self.equation, self.shape, ends, driving, self.products)
 
 

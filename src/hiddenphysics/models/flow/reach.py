@@ -116,11 +116,11 @@ def _evidence(task: FlowTask, near: Round, parameters: np.ndarray, say: Progress
     State and prior are found for them, and errors of sensors, which begin as in `parameters` (P,).
     """
     z = near.point.z - near.solved.slope @ (parameters - np.asarray(near.point.parameters))
-    at, dt, value = Point(z, parameters, near.tuned.theta), near.dt, -np.inf
+    at, dt, rough, value = Point(z, parameters, near.tuned.theta), near.dt, near.rough, -np.inf
     for _ in range(MOST_ROUNDS):
         say("how far the parameters can go")
-        now = task.round(at, dt)
-        at, dt, before, value = now.point, now.dt, value, -float(now.tuned.at.value)
+        now = task.round(at, dt, rough=rough)
+        at, dt, rough, before, value = now.point, now.dt, now.rough, value, -float(now.tuned.at.value)
         if now.lost:
             return -np.inf
         if not np.isfinite(value) or (now.found and abs(value - before) < ENOUGH):

@@ -228,14 +228,15 @@ def _grown(
     """
     windows, stops = task.windows, task.windows.times.shape[1]
     at = Point(_first_states(outset, windows, task.domain), task.begun(parameters), outset.theta)
-    dt, horizon, count, ended = task.longest_step, min(FIRST_HORIZON, stops), 0, None
+    dt, rough, horizon = task.longest_step, None, min(FIRST_HORIZON, stops)
+    count, ended = 0, None
     while True:
         held = replace(task, frozen=True, horizon=horizon if horizon < stops else None)
         say(f"{len(windows.windows)} window(s), {horizon} of {stops} stops")
-        made = run(held, at, dt, say, most=MOST_STATE_ROUNDS)
+        made = run(held, at, dt, say, most=MOST_STATE_ROUNDS, rough=rough)
         ended = gone_through(held, made, count, None if ended is None else ended.last)
         count, last = ended.rounds, ended.last
-        at, dt = last.point, last.dt
+        at, dt, rough = last.point, last.dt, last.rough
         if probing:
             growth = np.max(last.growth, axis=0)[:horizon]
             too_much = np.flatnonzero(~(growth <= MOST_TANGENT_GROWTH))
@@ -248,13 +249,12 @@ def _grown(
 
 def _settled(ended: Searched, say: Progress) -> Searched:
     """Search for states and parameters together, in new boxes where the prior leaves the old one."""
-    task, at, dt, count = ended.task, ended.last.point, ended.last.dt, ended.rounds
+    task, at = ended.task, ended.last.point
     for _ in range(MOST_BOXES):
-        ended = gone_through(task, run(task, at, dt, say, most=MOST_ROUNDS), count, ended.last)
-        count = ended.rounds
+        made = run(task, at, ended.last.dt, say, most=MOST_ROUNDS, rough=ended.last.rough)
+        ended = gone_through(task, made, ended.rounds, ended.last)
         moved = None if ended.stopped or ended.last.lost else other_box(task, ended.last, share=1.0)
         if moved is None:
             break
         task, at = moved
-        dt = ended.last.dt
     return ended

@@ -34,7 +34,7 @@ def agreement(
     if count < 2 or not np.all(task.border.is_flat):
         return None
     owners, theta = np.asarray(windows.owners), np.asarray(last.tuned.theta)
-    latent, path = task.domain.latent(at.z), task.path(last.dt)
+    latent, path = task.domain.latent(at.z), task.path(last.dt, last.rough)
     steps, information = [], []
     for number in range(count):
         say(f"experiment {number + 1} of {count} by itself")
@@ -65,7 +65,7 @@ def from_inputs(task: FlowTask, last: Round, say: Progress) -> np.ndarray:
     count = len(at.parameters)
     if inputs is None:
         return np.zeros((count, count))
-    latent, path = task.domain.latent(at.z), task.path(last.dt)
+    latent, path = task.domain.latent(at.z), task.path(last.dt, last.rough)
     steps = []
     for seed in range(-1, INPUT_DRAWS):
         say(f"draw {seed + 1} of the inputs")
@@ -85,6 +85,7 @@ def _only(path: Path, chosen: np.ndarray) -> Path:
         stops=stops._replace(
             fine=stops.fine._replace(steps=stops.fine.steps * here),
             coarse=stops.coarse._replace(steps=stops.coarse.steps * here),
+            rough=stops.rough._replace(steps=stops.rough.steps * here),
             compared=stops.compared & here,
             visited=stops.visited & here,
         )

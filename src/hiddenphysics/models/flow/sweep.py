@@ -32,6 +32,8 @@ class Sweep(NamedTuple):
         ‖y − φ‖², in units of the fields' sizes.
     step_error
         ‖φ − φ'‖ where φ' takes half as many steps: 2^p − 1 times the error of φ for steps of order p.
+    turned
+        By how much the derivatives along a probe are off, in parts of themselves: they go in steps of their own.
     tail
         Largest root mean square, at any stop and in units of the fields' sizes, of what stands in the shortest waves
         of the grid: what the next shorter ones would hold is smaller than that.
@@ -43,6 +45,7 @@ class Sweep(NamedTuple):
     data: Reduced
     misfit: Any
     step_error: Any
+    turned: Any
     tail: Any
     growth: Any
 
@@ -74,10 +77,13 @@ def sweep(
     latent: Latent,
     parameters: jax.Array,
     path: Path,
+    probe: Any = 0.0,
     *,
     squares: bool = False,
 ) -> Sweep:
     """Return the linear model around a state and parameters, of the stops that the path visits.
+
+    `probe` (K,) is the direction of the state's amplitudes along which derivatives are compared; 0 asks for nothing.
 
     The parameters are those of the equation, and behind them the errors of the sensors.
 
@@ -110,10 +116,13 @@ def sweep(
             index, visited, compared, which, values, pulled = extra
 
             def look(carry: Any) -> Any:
-                kept, misfit, error, tail, growth, first = carry
+                kept, misfit, error, turned, tail, growth, first = carry
                 value = seen.rows(fields.modes, which)
                 A = pulled if backwards else seen.rows(fields.in_state, which).T
                 B = seen.rows(fields.in_parameters, which).T
+                along_it = seen.rows(fields.probed, which)
+                away = A @ jnp.broadcast_to(probe, latent.z.shape) - along_it
+                turned = turned + jnp.stack([away @ away, along_it @ along_it])
                 told = value
                 if sensors is not None:
                     slopes = [seen.rows(1j * k * fields.modes, which) for k in wavenumbers]
@@ -140,6 +149,7 @@ def sweep(
                     kept,
                     misfit + left @ left,
                     error + apart @ apart,
+                    turned,
                     jnp.maximum(tail, size),
                     growth,
                     first,
@@ -152,13 +162,14 @@ def sweep(
             kept,
             jnp.zeros(()),
             jnp.zeros(()),
+            jnp.zeros(2),
             jnp.zeros(()),
             jnp.zeros(stops),
             jnp.ones(1 if backwards else program.features),
         )
         extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values, pulled)
         kept, *others, _ = along(
-            program, latent, parameters, path, visit, begin, extra, tangents=not backwards
+            program, latent, parameters, path, visit, begin, extra, probe, tangents=not backwards
         )
         if folded and squares:
             kept = from_squares(kept)
@@ -166,7 +177,7 @@ def sweep(
 
     # Side by side windows keep a GPU busy, and would only fill a CPU's memory.
     windows = jax.vmap(one) if jax.default_backend() == "gpu" else partial(jax.lax.map, one)
-    kept, misfit, error, tail, growth = windows((latent, path, seen.which, seen.values))
+    kept, misfit, error, turned, tail, growth = windows((latent, path, seen.which, seen.values))
     rest, count = jnp.sum(seen.rest * path.stops.visited), jnp.sum(seen.count * path.stops.visited)
     if folded:
         data = unfold(kept, columns - features - 1, rest, count)
@@ -179,7 +190,9 @@ def sweep(
         data = Reduced(A, B, y, left, count - y.size, known)
     # The stops that the coarse way leaves out lie between others that are no better.
     error = jnp.sum(error) * jnp.sum(path.stops.visited) / jnp.sum(path.stops.compared)
-    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), jnp.max(tail), growth)
+    away, size = jnp.sum(turned, axis=0)
+    turned = jnp.sqrt(away / jnp.maximum(size, 1e-300))
+    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), turned, jnp.max(tail), growth)
 
 
 def _short_waves(program: Program) -> np.ndarray:
