@@ -1,8 +1,10 @@
 """Tools of learning that know no model: first guess, smoothing, tuning, rounds, uncertainty, criticism, verdict."""
 
 from hiddenphysics.learning.criticism import (
+    FEWEST_TIMES,
     HIGHEST,
     WORDS,
+    Coherent,
     Criticism,
     LeftOver,
     candidate_terms,
@@ -38,6 +40,7 @@ from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
     "AGREED",
+    "FEWEST_TIMES",
     "HIGHEST",
     "LEAST_NOISE",
     "MANY",
@@ -45,6 +48,7 @@ __all__ = [
     "RELIABLE",
     "TIGHT",
     "WORDS",
+    "Coherent",
     "Criticism",
     "Density",
     "Guess",

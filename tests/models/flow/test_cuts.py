@@ -29,6 +29,9 @@ def test_the_cut_that_ended_well_is_taken_as_it_is():
     assert best_cut([lost, good], ["D"]) is good
     worse = fit(2.0, 0.1, Status.MISFIT, 20.0)
     assert best_cut([worse, lost], ["D"]) is lost
+    # Ice with a still edge: D = −0.6 in shorter windows, unsettled, and more left over than noise.
+    told = Criticism(p_value=1e-37, of_change=9.0)
+    assert best_cut([worse, replace(lost, criticism=told)], ["D"]) is worse
 
 
 @pytest.mark.parametrize(

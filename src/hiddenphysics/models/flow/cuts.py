@@ -28,9 +28,8 @@ def best_cut(fits: Sequence[Fit], names: Sequence[str]) -> Fit:
     0.0027 without; D was 0.1.
     """
     misfits = [fit for fit in fits if fit.verdict.status is Status.MISFIT]
-    ended = (
-        [fit for fit in fits if not fit.stopped] if misfits else fits
-    )  # half a search says nothing against one
+    # Half a search says nothing against one, nor one that is lost.
+    ended = [fit for fit in fits if not (fit.stopped or _lost(fit))] if misfits else fits
     best = max(
         ended, key=lambda fit: (not fit.verdict.status.is_bad, np.nan_to_num(fit.evidence, nan=-np.inf))
     )
@@ -58,6 +57,16 @@ def best_cut(fits: Sequence[Fit], names: Sequence[str]) -> Fit:
     status = Status.WEAKLY_IDENTIFIED if open_ else best.verdict.status
     verdict = Verdict(status, text if open_ else f"{best.verdict.explanation} {text}")
     return replace(best, covariance=covariance, verdict=verdict)
+
+
+def _lost(fit: Fit) -> bool:
+    """Whether a search did not settle, and leaves over more than noise where it ended: a misfit is no worse.
+
+    A twin of glacier ice with a still edge was a misfit in one window, and in three ran to D = −0.6, where log evidence
+    was larger by 4.
+    """
+    told = fit.criticism
+    return fit.verdict.status is Status.NOT_CONVERGED and told is not None and told.speaks_against
 
 
 def _widening(fit: Fit) -> float:

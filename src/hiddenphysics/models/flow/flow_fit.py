@@ -55,6 +55,7 @@ from hiddenphysics.models.flow.one_round import Point, Round
 from hiddenphysics.models.flow.path import MOST_GROWTH, fastest_growth
 from hiddenphysics.models.flow.program import Program
 from hiddenphysics.models.flow.reach import is_stretched, reach
+from hiddenphysics.models.flow.sensor_check import sensors_off
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.unknown_prior import Mixture, prior_mixture
@@ -305,7 +306,11 @@ def answered(
             verdict = Verdict(Status.NOT_CONVERGED, UNSETTLED)
     elif verdict.status is not Status.FAILED:
         rows = rows_of(polished.task, polished.last)
-        criticism = criticise(stops, scores(learned, polished.task.windows, stops, say, rows))
+        criticism = criticise(
+            stops,
+            scores(learned, polished.task.windows, stops, say, rows),
+            sensors_off(polished.task, polished.last),
+        )
         # What is left over moves parameters by parts of what the information tells; in `heavy` it is counted already.
         criticism = criticism.beside(*_numbers(polished, covariance - heavy, scale_at))
         # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the

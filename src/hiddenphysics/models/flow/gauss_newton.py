@@ -402,6 +402,7 @@ class FlowTask:
             float(made.tail),
             np.asarray(made.growth),
             len(self.windows.equation.parameters),
+            made.sums,
         )
 
     def with_best_state(self, at: Point, made: Sweep) -> Point:
