@@ -118,7 +118,8 @@ def asked_of(task: FlowTask, last: Round) -> Asked | None:
         alone = sum(offsets[u].T @ offsets[u] for u in which[w])
         if folded:
             summed = sum(C.T @ sums for C, sums in zip(offsets, np.asarray(last.sums)[w], strict=True))
-            products += _through_state(root, np.sqrt(spectrum), others, alone, summed, noise)
+            triangle = _triangle(root, noise, squares=task.squares)
+            products += _through_state(root, triangle, np.sqrt(spectrum), others, alone, summed, noise)
         else:
             C = np.concatenate([offsets[u] for u in which[w]])
             products += _through_values(root, np.column_stack([C, others]), noise + np.asarray(data.known[w]))
@@ -146,20 +147,25 @@ def _through_values(root: np.ndarray, columns: np.ndarray, variances: np.ndarray
     return np.asarray(half.T @ half)
 
 
+def _triangle(root: np.ndarray, noise: float, *, squares: bool) -> np.ndarray:
+    """Return the triangle U with UᵀU = σ² + RᵀR, without squares where the noise does not hide what they lose."""
+    features = root.shape[1]
+    if squares:
+        return np.asarray(np.linalg.cholesky(noise * np.eye(features) + root.T @ root).T)
+    return np.asarray(np.linalg.qr(np.concatenate([root, np.sqrt(noise) * np.eye(features)]), mode="r"))
+
+
 def _through_state(
     root: np.ndarray,
+    triangle: np.ndarray,
     deviations: np.ndarray,
     others: np.ndarray,
     alone: np.ndarray,
     summed: np.ndarray,
     noise: float,
 ) -> np.ndarray:
-    """Return the same of rows that were folded, XᵀX − XᵀR (σ² + RᵀR)⁻¹ RᵀX over σ², from CᵀC and Cᵀ(A, B, y).
-
-    The triangle of (R, σ) is found without squares of it.
-    """
-    features = root.shape[1]
-    triangle = np.linalg.qr(np.concatenate([root, np.sqrt(noise) * np.eye(features)]), mode="r")
+    """Return XᵀK⁻¹X of rows that were folded, XᵀX − XᵀR (σ² + RᵀR)⁻¹ RᵀX over σ², from CᵀC and Cᵀ(A, B, y)."""
+    features = len(deviations)
     both = np.block([[alone, summed[:, features:]], [summed[:, features:].T, others.T @ others]])
     towards = np.column_stack([(summed[:, :features] * deviations).T, root.T @ others])
     half = solve_triangular(triangle, towards, trans=1)
