@@ -32,6 +32,10 @@ def test_the_cut_that_ended_well_is_taken_as_it_is():
     # Ice with a still edge: D = −0.6 in shorter windows, unsettled, and more left over than noise.
     told = Criticism(p_value=1e-37, of_change=9.0)
     assert best_cut([worse, replace(lost, criticism=told)], ["D"]) is worse
+    # Ice without offsets: open in shorter windows, unsettled, and just as much left over.
+    vague = fit(0.01, 0.1, Status.WEAKLY_IDENTIFIED, 90.0)
+    assert best_cut([worse, vague], ["D"]) is not worse
+    assert best_cut([worse, replace(vague, criticism=told)], ["D"]) is worse
 
 
 @pytest.mark.parametrize(

@@ -321,6 +321,9 @@ def answered(
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, criticism.sentence() + further)
+        if criticism.speaks_against and not settled and verdict.status is Status.WEAKLY_IDENTIFIED:
+            # Shorter windows may settle: that the data leave a number open is told by what explains them.
+            verdict = Verdict(Status.NOT_CONVERGED, f"{UNSETTLED} {criticism.sentence()}")
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             further = f" {verdict.explanation}" if verdict.status.is_bad else ""
             verdict = Verdict(Status.MISFIT, agreed.sentence() + further)
