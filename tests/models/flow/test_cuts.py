@@ -61,6 +61,10 @@ def test_a_misfit_stands_where_shorter_windows_say_the_same():
     assert best.verdict.status is Status.MISFIT
     assert best.covariance[0, 0] == 0.05**2
     assert best.verdict.explanation.endswith("say the same.")
+    # Far apart, but shorter windows explain the data no better with all their states: ice with a still edge.
+    likelier = replace(fit(3.0, 0.05, Status.MISFIT, 60.0), criticism=told.criticism)
+    assert best_cut([likelier, good], ["D"]).verdict.explanation.endswith("no better.")
+    assert best_cut([likelier, good], ["D"]).verdict.status is Status.MISFIT
     # What is left over widens a deviation; whether two cuts say the same it does not tell.
     elsewhere = replace(fit(1.1, 0.05, Status.MISFIT, 20.0), criticism=told.criticism)
     assert best_cut([elsewhere, good], ["D"]).verdict.status is Status.CONVERGED
