@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from hiddenphysics.learning import Criticism, LeftOver, criticise
+from hiddenphysics.learning import Coherent, Criticism, LeftOver, criticise
 from hiddenphysics.learning.criticism import Check
 
 CANDIDATES = ("u", "u_x", "u_xx", "u*u_x")
@@ -147,6 +147,20 @@ def test_sensors_that_are_off_are_told_what_to_type():
     )
     assert found.speaks_against
     assert "--sensor-offsets" in found.sentence()
+
+
+def test_what_a_model_knows_of_its_sensors_is_taken_for_what_is_left_of_them():
+    """Left-overs of a state that has swallowed offsets are noise; that state's own evidence is not."""
+    windows = recording(np.random.default_rng(3), stops=8, points=30, same=True, change=20.0)
+    energy = sum(float(np.sum(stop.values["u"] ** 2)) for stop in windows[0])
+    found = criticise(windows, sensors=Coherent(1e-9, 0.4 * energy))
+    assert criticise(windows).is_noise
+    assert found.speaks_against
+    assert "--sensor-offsets" in found.sentence()
+    assert found.p_value == len(found.checks) * 1e-9
+    assert found.widening == pytest.approx(np.sqrt(1 + 0.4 * energy))
+    assert [check.name for check in found.checks].count("sensors") == 1
+    assert criticise(windows, sensors=Coherent(0.5, 0.0)).is_noise
 
 
 def test_deviations_grow_from_noise_to_misfit_without_a_step():

@@ -6,7 +6,7 @@ from hiddenphysics.learning.fit_thread import in_time, is_left_computing
 from hiddenphysics.learning.heterogeneity import Heterogeneity, Share, heterogeneity
 from hiddenphysics.learning.importance import RELIABLE, Weights, importance_weights
 from hiddenphysics.learning.missing_terms import HIGHEST, candidate_terms, term_label, term_scores
-from hiddenphysics.learning.noise_checks import LeftOver, criticise
+from hiddenphysics.learning.noise_checks import FEWEST_TIMES, Coherent, LeftOver, criticise
 from hiddenphysics.learning.nuts import AGREED, Density, Posterior, Sampled, r_hat, sample
 from hiddenphysics.learning.optimiser import TIGHT, Objective, Optimum, is_free, minimise, refine
 from hiddenphysics.learning.outliers import mixture
@@ -31,6 +31,7 @@ from hiddenphysics.learning.weak_regression import WeakGuess, weak_guess
 
 __all__ = [
     "AGREED",
+    "FEWEST_TIMES",
     "HIGHEST",
     "LEAST_NOISE",
     "MANY",
@@ -38,6 +39,7 @@ __all__ = [
     "RELIABLE",
     "TIGHT",
     "WORDS",
+    "Coherent",
     "Criticism",
     "Density",
     "Guess",

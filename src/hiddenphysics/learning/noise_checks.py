@@ -5,7 +5,8 @@ are independent, so that products of two of them scatter around 0:
 
 - *neighbours*: e at a point times e at the next point of the same snapshot;
 - *times*: e of a sensor times its e at the next time;
-- *sensors*: e of a sensor times the sum of all its others: an offset of its own;
+- *sensors*: e of a sensor times the sum of all its others: an offset of its own; or, where a model can ask it, the
+  evidence for such offsets, of which a state swallows most before anything is left over;
 - *terms*: e times what a term that the equation does not have would have left, in the middle of a window nothing,
   towards its ends more and more, with opposite signs.
 
@@ -59,7 +60,27 @@ class LeftOver(NamedTuple):
     own: Mapping[str, np.ndarray]
 
 
-def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float] | None = None) -> Criticism:
+class Coherent(NamedTuple):
+    """What a model's own evidence says about an error that is the same all along.
+
+    Attributes
+    ----------
+    p_value
+        Chance of so much evidence for it, were there none.
+    square
+        Of how large it is, in deviations of the values as the model without it knows them, state and all: it moves no
+        combination of parameters by more than its root in deviations.
+    """
+
+    p_value: float
+    square: float
+
+
+def criticise(
+    windows: Sequence[Sequence[LeftOver]],
+    scores: Mapping[str, float] | None = None,
+    sensors: Coherent | None = None,
+) -> Criticism:
     """Ask all questions to what is left over in all windows.
 
     Parameters
@@ -67,6 +88,8 @@ def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float]
     scores
         Candidate -> its coefficient in standard deviations, where a model knows them (`term_scores`); by default they
         are taken from the left-overs as they are.
+    sensors
+        What the evidence says about offsets, where a model has asked it; by default the left-overs are asked.
     """
     every = np.concatenate([v for window in windows for stop in window for v in stop.values.values()])
     energy = float(every @ every)
@@ -81,8 +104,10 @@ def criticise(windows: Sequence[Sequence[LeftOver]], scores: Mapping[str, float]
     checks = [
         Check(name, _beyond(total.score(variance)), total.alike(variance))
         for name, total in sums.items()
-        if total.number >= FEWEST_PRODUCTS
+        if total.number >= FEWEST_PRODUCTS and not (name == "sensors" and sensors is not None)
     ]
+    if sensors is not None:
+        checks.append(Check("sensors", sensors.p_value, min(1.0, sensors.square / energy)))
     known = _terms(windows, variance) if scores is None else scores
     terms = {name: abs(score) for name, score in known.items()}
     missing = max(terms, key=lambda name: terms[name], default=None)

@@ -29,6 +29,13 @@ def test_the_cut_that_ended_well_is_taken_as_it_is():
     assert best_cut([lost, good], ["D"]) is good
     worse = fit(2.0, 0.1, Status.MISFIT, 20.0)
     assert best_cut([worse, lost], ["D"]) is lost
+    # Ice with a still edge: D = −0.6 in shorter windows, unsettled, and more left over than noise.
+    told = Criticism(p_value=1e-37, of_change=9.0)
+    assert best_cut([worse, replace(lost, criticism=told)], ["D"]) is worse
+    # Ice without offsets: open in shorter windows, unsettled, and just as much left over.
+    vague = fit(0.01, 0.1, Status.WEAKLY_IDENTIFIED, 90.0)
+    assert best_cut([worse, vague], ["D"]) is not worse
+    assert best_cut([worse, replace(vague, criticism=told)], ["D"]) is worse
 
 
 @pytest.mark.parametrize(
@@ -54,6 +61,10 @@ def test_a_misfit_stands_where_shorter_windows_say_the_same():
     assert best.verdict.status is Status.MISFIT
     assert best.covariance[0, 0] == 0.05**2
     assert best.verdict.explanation.endswith("say the same.")
+    # Far apart, but shorter windows explain the data no better with all their states: ice with a still edge.
+    likelier = replace(fit(3.0, 0.05, Status.MISFIT, 60.0), criticism=told.criticism)
+    assert best_cut([likelier, good], ["D"]).verdict.explanation.endswith("no better.")
+    assert best_cut([likelier, good], ["D"]).verdict.status is Status.MISFIT
     # What is left over widens a deviation; whether two cuts say the same it does not tell.
     elsewhere = replace(fit(1.1, 0.05, Status.MISFIT, 20.0), criticism=told.criticism)
     assert best_cut([elsewhere, good], ["D"]).verdict.status is Status.CONVERGED

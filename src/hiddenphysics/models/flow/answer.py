@@ -30,6 +30,7 @@ from hiddenphysics.models.flow.left_over import left_over, rows_of, scores
 from hiddenphysics.models.flow.linear_density import sampling_density
 from hiddenphysics.models.flow.polish import QUIET, Correction, polish
 from hiddenphysics.models.flow.reach import is_stretched, reach
+from hiddenphysics.models.flow.sensor_check import sensors_off
 from hiddenphysics.models.flow.shares import agreement, from_inputs
 from hiddenphysics.models.flow.unfinished import numbers_of, stopped_at
 from hiddenphysics.models.flow.unknown_prior import Mixture, prior_mixture
@@ -124,7 +125,11 @@ def answered(
             verdict = Verdict(Status.NOT_CONVERGED, UNSETTLED)
     elif verdict.status is not Status.FAILED:
         rows = rows_of(polished.task, polished.last)
-        criticism = criticise(stops, scores(learned, polished.task.windows, stops, say, rows))
+        criticism = criticise(
+            stops,
+            scores(learned, polished.task.windows, stops, say, rows),
+            sensors_off(polished.task, polished.last),
+        )
         # What is left over moves parameters by parts of what the information tells; in `heavy` it is counted already.
         criticism = criticism.beside(*_numbers(polished, covariance - heavy, scale_at))
         # A bound that is in the way leaves much over, and says so itself. A search that the data draw where the
@@ -134,6 +139,9 @@ def answered(
             widening = criticism.wider
         if criticism.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             verdict = as_misfit(criticism.sentence(), verdict)
+        if criticism.speaks_against and not settled and verdict.status is Status.WEAKLY_IDENTIFIED:
+            # Shorter windows may settle: that the data leave a number open is told by what explains them.
+            verdict = Verdict(Status.NOT_CONVERGED, f"{UNSETTLED} {criticism.sentence()}")
         if agreed is not None and agreed.speaks_against and settled and verdict.status is not Status.AT_BOUND:
             verdict = as_misfit(agreed.sentence(), verdict)
             # What the equation leaves over, and what experiments disagree on, is often the same.

@@ -436,6 +436,7 @@ class FlowTask:
             float(made.tail),
             np.asarray(made.growth),
             len(self.windows.equation.parameters),
+            made.sums,
         )
 
     def _linearised(self, at: Point, dt: float, rough: float) -> tuple[Sweep, float]:

@@ -134,6 +134,8 @@ class Round(NamedTuple):
         What stands in the grid's shortest waves, and (W, T) how the state's derivatives grow; see `Sweep`.
     own
         How many of the parameters are the equation's.
+    sums
+        Rows that were folded, summed up over time; see `Sweep`.
     """
 
     at: Point
@@ -149,6 +151,7 @@ class Round(NamedTuple):
     tail: float
     growth: np.ndarray
     own: int
+    sums: Any = None
 
     @property
     def tuned(self) -> Tuned:

@@ -40,6 +40,9 @@ class Sweep(NamedTuple):
     growth
         (W, T) how much the fastest growing derivative in the state has grown at every stop. Where rows were pulled
         back there are none of the whole state: then, how much the largest derivative of a value has.
+    sums
+        (W, U, G·r, K + P + 1) rows of (A, B, y) that were folded, summed up over all stops with the same of U sets of
+        points: all that an offset of a sensor asks of them. None where they are not kept; see `sums_up`.
     """
 
     data: Reduced
@@ -48,10 +51,15 @@ class Sweep(NamedTuple):
     turned: Any
     tail: Any
     growth: Any
+    sums: Any = None
 
 
 SHORT_WAVES = 0.8
 """Waves count as short from this part of the grid's largest wavenumber on."""
+
+
+MOST_SETS, MOST_NUMBERS = 8, 4_000_000
+"""Sets of points, and numbers of all sums over time, that are kept: 32 MB."""
 
 
 def folds(seen: Seen, features: int) -> bool:
@@ -61,6 +69,14 @@ def folds(seen: Seen, features: int) -> bool:
     """
     _, stops, fields, rows = seen.values.shape
     return bool(seen.known is None and stops * fields * rows > features)
+
+
+def sums_up(seen: Seen, columns: int) -> bool:
+    """Whether rows that are folded are summed up over time, too: where sensors stay, and are not too many."""
+    sets, rows, _ = seen.waves.shape
+    windows, stops, fields, _ = seen.values.shape
+    few = sets - 1 <= MOST_SETS and 2 * (sets - 1) <= stops
+    return few and windows * sets * fields * rows * columns <= MOST_NUMBERS
 
 
 def _moved_numbers(program: Program, latent: Latent, path: Path, **others: Any) -> int:
@@ -100,6 +116,7 @@ def sweep(
         wavenumbers = program.on(latent.ends[0])[0].grid.wavenumbers
         seen = seen._replace(waves=sensors.moved(seen.waves, wavenumbers, errors))
     folded, backwards = folds(seen, features), pulls(program, seen, features)
+    summed = folded and sums_up(seen, columns)
     short = _short_waves(program)
 
     def one(each: tuple[Latent, Path, Any, Any]) -> tuple[Any, ...]:
@@ -116,7 +133,7 @@ def sweep(
             index, visited, compared, which, values, pulled = extra
 
             def look(carry: Any) -> Any:
-                kept, misfit, error, turned, tail, growth, first = carry
+                kept, sums, misfit, error, turned, tail, growth, first = carry
                 value = seen.rows(fields.modes, which)
                 A = pulled if backwards else seen.rows(fields.in_state, which).T
                 B = seen.rows(fields.in_parameters, which).T
@@ -133,6 +150,7 @@ def sweep(
                 left = values.reshape(-1) - told
                 new = jnp.concatenate([A, B, (left + A @ latent.z)[:, None]], axis=1)
                 kept = keep(kept, new, index)
+                sums = sums.at[which].add(new) if summed else sums
                 apart = compared * (value - seen.rows(fields.coarse, which))
                 power = jnp.sum(
                     jnp.abs(fields.modes[seen.fields] * short) ** 2, axis=range(1, fields.modes.ndim)
@@ -147,6 +165,7 @@ def sweep(
                 growth = growth.at[index].set(jnp.max(norms / first))
                 return (
                     kept,
+                    sums,
                     misfit + left @ left,
                     error + apart @ apart,
                     turned,
@@ -160,6 +179,7 @@ def sweep(
         kept = jnp.zeros((columns, columns) if folded else (stops, rows, columns))
         begin = (
             kept,
+            jnp.zeros((seen.waves.shape[0], rows, columns)) if summed else None,
             jnp.zeros(()),
             jnp.zeros(()),
             jnp.zeros(2),
@@ -168,16 +188,16 @@ def sweep(
             jnp.ones(1 if backwards else program.features),
         )
         extra = (jnp.arange(stops), path.stops.visited, path.stops.compared, which, values, pulled)
-        kept, *others, _ = along(
+        kept, sums, *others, _ = along(
             program, latent, parameters, path, visit, begin, extra, probe, tangents=not backwards
         )
         if folded and squares:
             kept = from_squares(kept)
-        return kept.reshape(-1, columns), *others
+        return kept.reshape(-1, columns), sums, *others
 
     # Side by side windows keep a GPU busy, and would only fill a CPU's memory.
     windows = jax.vmap(one) if jax.default_backend() == "gpu" else partial(jax.lax.map, one)
-    kept, misfit, error, turned, tail, growth = windows((latent, path, seen.which, seen.values))
+    kept, sums, misfit, error, turned, tail, growth = windows((latent, path, seen.which, seen.values))
     rest, count = jnp.sum(seen.rest * path.stops.visited), jnp.sum(seen.count * path.stops.visited)
     if folded:
         data = unfold(kept, columns - features - 1, rest, count)
@@ -192,7 +212,7 @@ def sweep(
     error = jnp.sum(error) * jnp.sum(path.stops.visited) / jnp.sum(path.stops.compared)
     away, size = jnp.sum(turned, axis=0)
     turned = jnp.sqrt(away / jnp.maximum(size, 1e-300))
-    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), turned, jnp.max(tail), growth)
+    return Sweep(data, jnp.sum(misfit) + rest, jnp.sqrt(error), turned, jnp.max(tail), growth, sums)
 
 
 def _short_waves(program: Program) -> np.ndarray:
