@@ -28,9 +28,9 @@ _NAME = re.compile(r"[A-Za-z][0-9]*")
 COSINES_OF_PLACE, COSINES_OF_BOUNDED, COSINES_OF_FIELD = 40, 20, 10
 """Cosines of an unknown function of a coordinate or the time, without and with a bound, and of a field: forty half
 waves over one and a half times the range show a step to within a twenty-sixth of it; what a field's values tell is
-smoother. With twenty, of a step in D(x) that is wide as a fifteenth of the range 84 % of the points were within the 95 %
-band, with forty 95 % (25 draws, 19 November 2026). A bound makes them factors of each other: of forty SymPy takes 3 s
-and not 0.6."""
+smoother. With twenty, of a step in D(x) that is wide as a fifteenth of the range 84 % of the points were within the
+95 % band, with forty 95 % (25 draws, 19 November 2026). A bound makes them factors of each other: of forty SymPy takes
+3 s and not 0.6."""
 
 BEYOND = 0.25
 """How far beyond the data, on both sides and in parts of their range, the cosines go on: all of them are level at their

@@ -55,16 +55,21 @@ def pulled_rows(
     def way(stop: Stops) -> Leg:
         return stop.coarse if program.coarsely else stop.fine
 
-    def stepped(stop: Stops, modes: jax.Array, index: Any, by_motion: Motion = motion) -> jax.Array:
-        dt = path.lengths[way(stop).which]
+    def ready(stop: Stops, modes: jax.Array) -> Any:
         here = jax.tree.map(lambda part: part[way(stop).which], by)
+        return motion.readied(here, modes, numbers, way(stop).starts)
+
+    def stepped(
+        stop: Stops, modes: jax.Array, here: Any, index: Any, by_motion: Motion = motion
+    ) -> jax.Array:
+        dt = path.lengths[way(stop).which]
         return by_motion.step(modes, numbers, here, way(stop).starts + index * dt)
 
-    def on(stop: Stops, modes: jax.Array, steps: Any) -> jax.Array:
-        return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, index), modes)
+    def on(stop: Stops, modes: jax.Array, here: Any, steps: Any) -> jax.Array:
+        return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, here, index), modes)
 
     def leave(modes: jax.Array, stop: Stops) -> tuple[jax.Array, jax.Array]:
-        after = on(stop, modes, way(stop).steps)
+        after = on(stop, modes, ready(stop, modes), way(stop).steps)
         return after + kick(stop.comes), modes
 
     begins = jax.lax.scan(leave, state_of(first, parameters), stops)[1]
@@ -73,12 +78,13 @@ def pulled_rows(
     def back(number: jax.Array, rows: jax.Array) -> jax.Array:
         """Pull rows from a stop to what leaves the one before."""
         stop = jax.tree.map(lambda part: part[number], stops)
+        way_here = ready(stop, begins[number])
 
         def one(done: jax.Array, rows: jax.Array) -> jax.Array:
             # The state at a step is run up to again: one state costs nothing beside hundreds of rows.
             index = way(stop).steps - 1 - done
-            here = on(stop, begins[number], index)
-            pull = jax.vjp(lambda modes: stepped(stop, modes, index, rough), here)[1]
+            here = on(stop, begins[number], way_here, index)
+            pull = jax.vjp(lambda modes: stepped(stop, modes, way_here, index, rough), here)[1]
             return jax.lax.map(jax.vmap(lambda row: pull(row)[0]), rows)
 
         return jax.lax.fori_loop(0, way(stop).steps, one, rows)

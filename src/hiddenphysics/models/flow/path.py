@@ -14,7 +14,7 @@ import numpy as np
 from hiddenphysics.compiled_code import compiled
 from hiddenphysics.models.flow.program import DEGREE, Program
 from hiddenphysics.models.flow.rungs import rung
-from hiddenphysics.spectral import Driving, Features, Gauge, Grid
+from hiddenphysics.spectral import Driving, Features, Gauge, Grid, Unready
 from hiddenphysics.together import together
 
 EQUAL = 1e-6
@@ -331,6 +331,9 @@ def along(
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array, force: Any = None) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t, force)
 
+    def ready(by: Any, modes: jax.Array, at: jax.Array, t: jax.Array) -> Any:
+        return motion.readied(by, modes, dict(zip(names, at, strict=True)), t)
+
     def advance(now: Along, stop: Stops, came: jax.Array) -> Along:
         amplitudes, force_of = (None, None) if pushes is None else pushes(came)
         force = None if amplitudes is None or force_of is None else force_of(amplitudes)
@@ -338,6 +341,10 @@ def along(
         in_by_here = jax.tree.map(lambda part: part[:, stop.fine.which], in_by)
         coarse_dt = path.lengths[stop.coarse.which]
         by_coarse = jax.tree.map(lambda part: part[stop.coarse.which], by)
+        if isinstance(by_here, Unready):
+            raw, here = by_here, now.modes
+            by_here, in_by_here = _with_slopes(lambda at: ready(raw, here, at, stop.fine.starts), parameters)
+            by_coarse = ready(by_coarse, now.coarse, parameters, stop.coarse.starts)
 
         def fine(index: jax.Array, now: Along) -> Along:
             t = stop.fine.starts + index * dt
@@ -506,7 +513,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         modes, came = state
         index, leg = each
         dt = path.lengths[leg.which]
-        by = motion.weights(numbers, dt, most=path.most)
+        by = motion.readied(motion.weights(numbers, dt, most=path.most), modes, numbers, leg.starts)
         force = None
         if pushes is not None:
             amplitudes, force_of = pushes(came)
