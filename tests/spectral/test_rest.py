@@ -43,6 +43,9 @@ EQUATIONS = {
     "forcing": "u_t = f*sin(x)",
     "linear": "u_t = b*u_xx",
 }
+POSITIVE = ("porous medium",)
+"""Whose diffusivity, the field itself, has to be: below zero its size takes its place."""
+
 IN_THE_PLANE = {
     "advection": "u_t + u*u_x + v*u_y = b*lap(u); v_t + u*v_x + v*v_y = b*lap(v)",
     "divergence form": "u_t + d(u*u, x) + d(v*u, y) = 0; v_t + d(u*v, x) + d(v*v, y) = 0",
@@ -57,6 +60,7 @@ def motion_of(name: str, n: int) -> tuple[Motion, Any, dict[str, float]]:
     box = {"x": (0.0, 2 * np.pi), "y": (-1.0, 2.0)} if plane else {"x": (0.0, 2 * np.pi)}
     motion = Motion.of((IN_THE_PLANE if plane else EQUATIONS)[name], box, n)
     values = np.random.default_rng(0).standard_normal((len(motion.state), *motion.grid.shape))
+    values = values + 10.0 * (name in POSITIVE)
     numbers = {p: 0.7 + 0.2 * index for index, p in enumerate(motion.equation.parameters)}
     return motion, motion.grid.to_modes(values), numbers
 

@@ -2,6 +2,7 @@
 
 from hiddenphysics.equation.budget import MAX_ORDER
 from hiddenphysics.equation.constraints import Constraints, Tied, wave_sum
+from hiddenphysics.equation.diffusion import Diffusivity
 from hiddenphysics.equation.divergence_form import Flux, divergence_form
 from hiddenphysics.equation.equation import Equation
 from hiddenphysics.equation.expressions import (
@@ -37,6 +38,7 @@ __all__ = [
     "MAX_UNKNOWN_ORDER",
     "TIME",
     "Constraints",
+    "Diffusivity",
     "Equation",
     "Flux",
     "Fractional",

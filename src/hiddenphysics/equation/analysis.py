@@ -76,7 +76,7 @@ def analyse(
         whole = (whole - set(unknown)) | {name for one in functions for name in one.coefficients}
         words = survey(equations, given, coordinates, whole)
         bounded = sum(abs(one.sign) for one in functions)
-        lowering = Lowering(words, known, Budget.granting(bounded))
+        lowering = Lowering(words, known, Budget.granting(len(functions), bounded))
     _check_constants(constants, words)
     definitions = _definitions(words.definitions, lowering)
     fields = tuple(part for name in words.fields for part in _real_fields(name, words))

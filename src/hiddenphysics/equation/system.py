@@ -13,6 +13,7 @@ import sympy
 from sympy.core.function import AppliedUndef
 
 from hiddenphysics.equation.constraints import Constraints, with_ties
+from hiddenphysics.equation.diffusion import Diffusivity, diffusivities, spread_evenly
 from hiddenphysics.equation.divergence_form import Flux, cheapest_fluxes, transforms
 from hiddenphysics.equation.expressions import (
     atoms_of,
@@ -197,14 +198,30 @@ class System:
     def fluxes(self) -> tuple[tuple[Flux, ...], ...]:
         """For every field of the state the rest as Σ coefficient · ∂^orders inside, with few Fourier transforms.
 
-        Up to rounding the same numbers as `rest`, where products are padded; see `cheapest_fluxes`.
+        Up to rounding the same numbers as `rest`, where products are padded, see `cheapest_fluxes`, and where no
+        diffusivity is negative.
         """
-        axes = tuple(coordinate(name) for name in self.equation.coordinates)
-        written = [self.rest]
+        axes, rests, held = self._axes, list(self.rest), [tuple[Flux, ...]()] * len(self.rest)
+        for row, (name, found) in enumerate(zip(self.state, self.diffusivities, strict=True)):
+            own = field(name, self.equation.coordinates)
+            held[row], rests[row] = spread_evenly(rests[row], own, found, axes)
+        written = [tuple(rests)]
         if self.equation.ties:
             written.append(tuple(with_ties(expr, self.equation.ties) for expr in self.rest))
         forms = [cheapest_fluxes(rest, axes, degree=int(2 * self.padding) - 1) for rest in written]
-        return min(forms, key=transforms)
+        best = min(forms, key=transforms)
+        return tuple((*first, *rest) for first, rest in zip(held, best, strict=True))
+
+    @cached_property
+    def diffusivities(self) -> tuple[tuple[Diffusivity, ...], ...]:
+        """For every field of the state its diffusivities that depend on fields; see `diffusion`."""
+        if self.equation.ties:
+            return ((),) * len(self.rates)
+        return tuple(diffusivities(name, -rate, self._axes) for name, rate in self.rates.items())
+
+    @property
+    def _axes(self) -> tuple[sympy.Symbol, ...]:
+        return tuple(coordinate(name) for name in self.equation.coordinates)
 
     @cached_property
     def flux_atoms(self) -> tuple[sympy.Expr, ...]:

@@ -25,9 +25,12 @@ from hiddenphysics.equation.tree import (
 _NAME = re.compile(r"[A-Za-z][0-9]*")
 """A letter, perhaps with digits: a longer word before a parenthesis is more likely a known function, misspelt."""
 
-COSINES_OF_PLACE, COSINES_OF_FIELD = 20, 10
-"""Cosines of an unknown function of a coordinate or the time, and of a field: twenty half waves over one and a half
-times the range show a step to within a thirteenth of it; what a field's values tell is smoother."""
+COSINES_OF_PLACE, COSINES_OF_BOUNDED, COSINES_OF_FIELD = 40, 20, 10
+"""Cosines of an unknown function of a coordinate or the time, without and with a bound, and of a field: forty half
+waves over one and a half times the range show a step to within a twenty-sixth of it; what a field's values tell is
+smoother. With twenty, of a step in D(x) that is wide as a fifteenth of the range 84 % of the points were within the
+95 % band, with forty 95 % (25 draws, 19 November 2026). A bound makes them factors of each other: of forty SymPy takes
+3 s and not 0.6."""
 
 BEYOND = 0.25
 """How far beyond the data, on both sides and in parts of their range, the cosines go on: all of them are level at their
@@ -78,7 +81,8 @@ class UnknownFunction:
         """Return the function with a bound, below or above, or with both; without one where both are infinite."""
         if not (math.isfinite(low) or math.isfinite(high)):
             return self
-        names = (self.coefficients[0], *self.coefficients[self.flat :])
+        cosines = self.coefficients[self.flat : self.flat + COSINES_OF_BOUNDED]
+        names = (self.coefficients[0], *cosines)
         bound, sign = (float(low), 1) if math.isfinite(low) else (float(high), -1)
         return replace(
             self, coefficients=names, flat=1, bound=bound, sign=sign, width=float(high) - float(low)

@@ -44,7 +44,8 @@ class FunctionEstimate:
     mean, covariance
         (n,) and (n, n) of its coefficients.
     worth
-        By how much the log evidence would fall were it a constant, or of a field a line.
+        By how much the log evidence would fall were it a constant, or of a field a line; NaN where a limit came before
+        that was asked.
     """
 
     function: UnknownFunction
@@ -91,6 +92,8 @@ class FunctionEstimate:
         told = " and ".join(
             f"{value:.3g} ± {std:.1g} at {one.argument} = {at:.3g}" for at, value, std in ends
         )
+        if np.isnan(self.worth):
+            return told
         if self.worth > NEEDED:
             return f"{told}; {simple} would lose {self.worth:.1f} of log evidence"
         return f"{told}; {simple} would do ({self.worth:+.1f} of log evidence)"

@@ -5,7 +5,7 @@ from hiddenphysics.spectral.features import Features, Gauge, Mirror, seen_throug
 from hiddenphysics.spectral.freedom import Group, basis, groups_of, process_count
 from hiddenphysics.spectral.grid import MIN_POINTS, Box, Fields, Grid, Modes, fast_length, padded_shape
 from hiddenphysics.spectral.integrator import INTEGRATORS, KROGSTAD, Integrator
-from hiddenphysics.spectral.motion import Motion
+from hiddenphysics.spectral.motion import Motion, Unready
 from hiddenphysics.spectral.projection import projection
 from hiddenphysics.spectral.solvability import check_solvable
 
@@ -24,6 +24,7 @@ __all__ = [
     "Mirror",
     "Modes",
     "Motion",
+    "Unready",
     "basis",
     "check_solvable",
     "fast_length",

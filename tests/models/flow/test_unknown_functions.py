@@ -5,6 +5,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 import hiddenphysics as hp
+from benchmarks import unknown_functions
 
 NOISE = 0.005
 GRID = np.linspace(-6.0, 6.0, 401)
@@ -84,3 +85,11 @@ def test_one_with_bounds_is_found_and_stays_within_them(snapshots, tmp_path, wor
     assert words in str(fit.equation)
     again = hp.load(fit.save(tmp_path / "fit.nc"))
     np.testing.assert_allclose(again.functions["D"].interval(x), (low, high))
+
+
+def test_a_step_lies_within_its_band():
+    """Four draws of a diffusivity with a step, moved by finite differences; twenty cosines left 85 % of it inside."""
+    rows = [unknown_functions.answer({"problem": "step", "seed": seed}) for seed in range(4)]
+    assert [row["status"] for row in rows] == ["converged"] * 4
+    assert np.mean([row["covered"] for row in rows]) > 0.9
+    assert max(row["error"] for row in rows) < 0.1

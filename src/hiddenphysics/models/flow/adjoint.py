@@ -54,16 +54,21 @@ def pulled_rows(
     count = len(seen.fields) * seen.waves.shape[1]
     parts, whole = in_parts(count)
 
-    def stepped(stop: Stops, modes: jax.Array, index: Any, by_motion: Motion = motion) -> jax.Array:
-        dt = path.lengths[stop.rough.which]
+    def ready(stop: Stops, modes: jax.Array) -> Any:
         here = jax.tree.map(lambda part: part[stop.rough.which], by)
+        return motion.readied(here, modes, numbers, stop.rough.starts)
+
+    def stepped(
+        stop: Stops, modes: jax.Array, here: Any, index: Any, by_motion: Motion = motion
+    ) -> jax.Array:
+        dt = path.lengths[stop.rough.which]
         return by_motion.step(modes, numbers, here, stop.rough.starts + index * dt)
 
-    def on(stop: Stops, modes: jax.Array, steps: Any) -> jax.Array:
-        return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, index), modes)
+    def on(stop: Stops, modes: jax.Array, here: Any, steps: Any) -> jax.Array:
+        return jax.lax.fori_loop(0, steps, lambda index, now: stepped(stop, now, here, index), modes)
 
     def leave(modes: jax.Array, stop: Stops) -> tuple[jax.Array, jax.Array]:
-        after = on(stop, modes, stop.rough.steps)
+        after = on(stop, modes, ready(stop, modes), stop.rough.steps)
         return after + kick(stop.comes), modes
 
     begins = jax.lax.scan(leave, state_of(first, parameters), stops)[1]
@@ -72,12 +77,13 @@ def pulled_rows(
     def back(number: jax.Array, rows: jax.Array) -> jax.Array:
         """Pull rows from a stop to what leaves the one before."""
         stop = jax.tree.map(lambda part: part[number], stops)
+        way_here = ready(stop, begins[number])
 
         def one(done: jax.Array, rows: jax.Array) -> jax.Array:
             # The state at a step is run up to again: one state costs nothing beside hundreds of rows.
             index = stop.rough.steps - 1 - done
-            here = on(stop, begins[number], index)
-            pull = jax.vjp(lambda modes: stepped(stop, modes, index, rough), here)[1]
+            here = on(stop, begins[number], way_here, index)
+            pull = jax.vjp(lambda modes: stepped(stop, modes, way_here, index, rough), here)[1]
             return jax.lax.map(jax.vmap(lambda row: pull(row)[0]), rows)
 
         return jax.lax.fori_loop(0, stop.rough.steps, one, rows)

@@ -55,6 +55,8 @@ def answered(
     against: Finding,
     correct: Correction | None = None,
     rivals: Sequence[np.ndarray] = (),
+    *,
+    found_again: bool = False,
 ) -> Fit:
     """Correct for the volume of states, and say how it went.
 
@@ -72,6 +74,8 @@ def answered(
         How the optimum of generalised least squares becomes that of the marginal likelihood; `polish` by default.
     rivals
         Other parameters (P,) that explain the data as well: the distance to them is a deviation.
+    found_again
+        Whether searches from far apart came here: then the equation is wrong, not the optimum.
     """
     if best.stopped:
         return stopped_at(SoFar.of(best.task, best.last, count), best.stopped, count)
@@ -147,7 +151,7 @@ def answered(
             # What the equation leaves over, and what experiments disagree on, is often the same.
             widening = max(widening, agreed.widening)
         stated = covariance * widening**2
-        if verdict.status is Status.MISFIT and against(polished) is not None:
+        if verdict.status is Status.MISFIT and against(polished) is not None and not found_again:
             # What may be a false optimum is off by nobody knows what.
             stated = np.full_like(covariance, np.inf)
     return Fit(

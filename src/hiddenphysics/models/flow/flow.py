@@ -115,8 +115,8 @@ class FlowModel(Model):
         return True
 
     def function(self, learned: LearnedFlow, name: str) -> tuple[np.ndarray, np.ndarray, float]:
-        """Return what was learned of an unknown function."""
-        return *learned.coefficients(name), learned.worth[name]
+        """Return what was learned of an unknown function; what it is worth was not asked where a limit came before."""
+        return *learned.coefficients(name), learned.worth.get(name, np.nan)
 
     def sensors(self, learned: LearnedFlow) -> dict[str, np.ndarray]:
         """Return places of the sensors, and their errors with deviations."""

@@ -22,7 +22,7 @@ from hiddenphysics.models.flow.flow_search import search
 from hiddenphysics.models.flow.gauss_newton import MOST_ROUNDS, Searched, gone_through, run
 from hiddenphysics.models.flow.instruments import check_sensors
 from hiddenphysics.models.flow.polish import QUIET
-from hiddenphysics.models.flow.starting_points import beginnings, rivals_of
+from hiddenphysics.models.flow.starting_points import OTHERWISE, beginnings, rivals_of
 from hiddenphysics.models.flow.wide_fit import fit_wide, is_wide
 from hiddenphysics.models.flow.windows import Windows
 from hiddenphysics.models.model import Fit
@@ -58,11 +58,16 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
         return fit_wide(start, np.clip(start.parameters, *start.windows.limits.T), say)
     searched: list[Searched] = []
     begun: list[np.ndarray] = []
+    found_again = False
     for begin, parameters in beginnings(start):
         begun.append(parameters)
-        searched.append(search(begin, parameters, say))
+        searched.append(search(begin, parameters, say, searched))
         best = max(searched, key=lambda one: (one.last.settled, one.evidence))
         if searched[-1].stopped or (best.last.settled and against(best) is None):
+            break
+        afar = np.abs(parameters - begun[0]) > OTHERWISE * start.scale
+        found_again = searched[-1].arrived and bool(np.any(afar))
+        if found_again:
             break
     best = _finished(max(searched, key=lambda one: one.evidence), best, say)
     if best.last.settled and not best.stopped and against(best) is None:
@@ -73,7 +78,8 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
         sound = [one for one in searched if one.last.settled and not one.stopped and against(one) is None]
         best = max([best, *sound], key=lambda one: one.evidence)
     count = sum(one.rounds for one in searched)
-    return answered(best, start.scale_at, say, count, against, rivals=_even(searched, best, against))
+    rivals = _even(searched, best, against)
+    return answered(best, start.scale_at, say, count, against, rivals=rivals, found_again=found_again)
 
 
 def _even(searched: Sequence[Searched], best: Searched, against: Finding) -> list[np.ndarray]:

@@ -5,6 +5,7 @@ Halved or doubled, its constants move no answer by a hundredth of its deviation 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,28 +30,33 @@ FARTHEST = 3.0
 """
 
 
-def search(start: Beginning, parameters: np.ndarray, say: Progress) -> Searched:
-    """Run rounds, in a new box whenever the prior has left what the old one carries.
+def search(
+    start: Beginning, parameters: np.ndarray, say: Progress, known: Sequence[Searched] = ()
+) -> Searched:
+    """Run rounds, in a new box whenever the prior has left what the old one carries, unless they come to a known end.
 
     Where the way into a new box ends in an overflow, half of it is gone, as inside of a box; where a tiny part of it
     still does, the search ends in the box before. KdV's waves as those of Burgers' equation want a negative viscosity.
     """
     task = cold_task(start)
     at, dt = Point(start.z, task.begun(parameters), start.theta), task.longest_step
-    ended = gone_through(task, run(task, at, dt, say, cold=True))
+    known = tuple(known)
+    ended = gone_through(task, run(task, at, dt, say, cold=True), known=known)
     for _ in range(1, MOST_BOXES):
-        if ended.stopped or ended.last.lost:
+        if ended.stopped or ended.last.lost or ended.arrived:
             break
         moved = other_box(ended.task, ended.last, 1.0)
         if moved is None:
             break
-        ended, entered = _entered(ended, moved, say)
+        ended, entered = _entered(ended, moved, say, known)
         if not entered:
             break
     return ended
 
 
-def _entered(left: Searched, moved: tuple[FlowTask, Point] | None, say: Progress) -> tuple[Searched, bool]:
+def _entered(
+    left: Searched, moved: tuple[FlowTask, Point] | None, say: Progress, known: Sequence[Searched]
+) -> tuple[Searched, bool]:
     """Go on in another box, and say whether there was a way into it; else the search stays where it was."""
     windows, farthest = left.task.windows, FARTHEST * left.last.misfit
     own = len(windows.equation.parameters)
@@ -59,7 +65,7 @@ def _entered(left: Searched, moved: tuple[FlowTask, Point] | None, say: Progress
         task, at = moved
         if not grows(task.domain, windows, at.parameters[:own], finer=1.0):
             made = run(task, at, left.last.dt, say, rough=left.last.rough, farthest=farthest)
-            ended = gone_through(task, made, left.rounds)
+            ended = gone_through(task, made, left.rounds, known=known)
             if ended.stopped or (not ended.last.lost and ended.last.misfit <= farthest):
                 return ended, True
         share /= 2

@@ -41,7 +41,7 @@ first round already, and a second or two are saved: that is no more than a few w
 UNEXPLAINED = 0.1
 """Part of the misfit that counts as noise there, as long as that is more."""
 
-LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 1e-4, 1e-3
+LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 3e-4, 1e-3
 """Bounds of that error per value in units of the field's size, and what is enough for the first round."""
 
 FINER_GRID, MOST_POINTS = {1: 1.5, 2: 1.4, 3: 1.4}, 20000

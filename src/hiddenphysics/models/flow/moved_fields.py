@@ -14,6 +14,7 @@ from hiddenphysics.models.flow.inflow import Entering
 from hiddenphysics.models.flow.latent import Latent, history_of, kicks_of
 from hiddenphysics.models.flow.path import Leg, Path, Stops
 from hiddenphysics.models.flow.program import Program
+from hiddenphysics.spectral import Unready
 from hiddenphysics.together import together
 
 TOGETHER = 32
@@ -92,13 +93,16 @@ def along(
     def step(modes: jax.Array, at: jax.Array, by: Any, t: jax.Array, force: Any = None) -> jax.Array:
         return motion.step(modes, dict(zip(names, at, strict=True)), by, t, force)
 
+    def ready(by: Any, modes: jax.Array, at: jax.Array, t: jax.Array) -> Any:
+        return motion.readied(by, modes, dict(zip(names, at, strict=True)), t)
+
     def advance(now: Moving, stop: Stops, came: jax.Array) -> Moving:
         amplitudes, force_of = (None, None) if pushes is None else pushes(came)
         force = None if amplitudes is None or force_of is None else force_of(amplitudes)
 
         def states(each: tuple[jax.Array, Leg]) -> jax.Array:
             modes, leg = each
-            here = jax.tree.map(lambda part: part[leg.which], by)
+            here = ready(jax.tree.map(lambda part: part[leg.which], by), modes, parameters, leg.starts)
             dt = path.lengths[leg.which]
 
             def one(index: jax.Array, modes: jax.Array) -> jax.Array:
@@ -109,6 +113,11 @@ def along(
         rough_dt = path.lengths[stop.rough.which]
         by_rough = jax.tree.map(lambda part: part[stop.rough.which], by)
         in_by_rough = jax.tree.map(lambda part: part[:, stop.rough.which], in_by)
+        if isinstance(by_rough, Unready):
+            raw, here = by_rough, now.rough
+            by_rough, in_by_rough = _with_slopes(
+                lambda at: ready(raw, here, at, stop.rough.starts), parameters
+            )
 
         def derivatives(index: jax.Array, now: Moving) -> Moving:
             t = stop.rough.starts + index * rough_dt
@@ -254,7 +263,7 @@ def moved(program: Program, latent: Latent, parameters: jax.Array, path: Path) -
         modes, came = state
         index, leg = each
         dt = path.lengths[leg.which]
-        by = motion.weights(numbers, dt, most=path.most)
+        by = motion.readied(motion.weights(numbers, dt, most=path.most), modes, numbers, leg.starts)
         force = None
         if pushes is not None:
             amplitudes, force_of = pushes(came)

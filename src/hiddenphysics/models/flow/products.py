@@ -83,7 +83,7 @@ def predicted(program: Program, steps: int, course: Course, z: jax.Array, parame
 
     def to_stop(modes: jax.Array, gap: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         start, dt = gap[0], (gap[1] - gap[0]) / steps
-        by = motion.weights(numbers, dt, most=most)
+        by = motion.readied(motion.weights(numbers, dt, most=most), modes, numbers, start)
 
         def one(now: jax.Array, index: jax.Array) -> tuple[jax.Array, None]:
             return motion.step(now, numbers, by, start + index * dt), None
