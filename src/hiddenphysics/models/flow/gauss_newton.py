@@ -88,6 +88,11 @@ shows, the likelier it is, and how much it has to do depends on the diffusivity.
 MANY_GAPS = 20
 """Stops of a window from which on one step in a gap may do, compared with one over two gaps."""
 
+HOPELESS = 10.0
+"""How many times more than before a step may leave over, for its steps in time to be made finer: of more, half of the
+step is tried. Of u − u³ from two snapshots, draw 5, a step left 1e9 over, and was followed in ever finer steps for a
+minute."""
+
 SAFETY, FINER, COARSER = 0.8, 1 / 16, 2.0
 """A new step in time aims at 0.8 of what the error allows, is not smaller than a sixteenth of the old one in one round,
 and not larger than twice."""
@@ -510,11 +515,12 @@ def run(
     while count < most:
         say(f"round {count + 1}")
         now = task.round(tried, dt, before, hold=task.frozen or (cold and before is None))
-        dt = now.dt
+        hopeless = before is not None and now.misfit > HOPELESS * before.misfit
+        dt = dt if hopeless and not now.lost else now.dt
         if before is None and not now.misfit <= farthest:
             yield now
             break
-        if not now.fine and not now.lost:
+        if not (now.fine or now.lost or hopeless):
             continue
         if before is not None and not _lower(before, now, task.slope) and share > SHORTEST:
             # What rounds together promised is given up first, then the step of the last one, half by half.
