@@ -65,7 +65,7 @@ UNEXPLAINED = 0.1
 
 LEAST_ERROR, MOST_ERROR, COLD_ERROR = 1e-8, 3e-4, 1e-3
 """Bounds of that error per value in units of the field's size, and what is enough for the first round. With a most of
-1e-4 twelve recordings of a scratch assay, whose noise is a fifth, had steps a third as long and twice as fine a grid,
+1e-4 twelve recordings of a scratch assay, whose noise is a fifth, asked for shorter steps and twice as fine a grid,
 and rounds of 14 s in place of one (D 1994 and 2008)."""
 
 FINER_GRID, MOST_POINTS = {1: 1.5, 2: 1.4, 3: 1.4}, 20000
