@@ -311,6 +311,7 @@ class Motion:
         return Spreading(self.integrator.weights(symbol, by.dt, coupled=self.coupled), added)
 
     def _bounded(self, symbol: jax.Array, most: Any) -> jax.Array:
+        """Return L with no growth beyond the most, where that is given and L does not mix fields."""
         return symbol if most is None or self.coupled else jnp.minimum(symbol.real, most) + 1j * symbol.imag
 
     def _spreading(self, modes: Modes, parameters: Parameters, t: Any = 0.0) -> jax.Array:

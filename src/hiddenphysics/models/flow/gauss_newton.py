@@ -29,6 +29,11 @@ SHORTEST = 2.0**-7
 PART = 0.1
 """A step has to lower the objective by this part of what it promises."""
 
+HOPELESS = 10.0
+"""How many times more than before a step may leave over, for its steps in time to be made finer: of more, half of the
+step is tried. Of u − u³ from two snapshots, draw 5, a step left 1e9 over, and was followed in ever finer steps for a
+minute."""
+
 ARRIVED = 2.0
 """Deviations from where another search has settled at which a search is left. Two equations for twelve recordings of a
 scratch assay that both do not explain them ended four searches at one optimum each, from starts a factor of seven
@@ -94,11 +99,13 @@ def run(
     while count < most:
         say(f"round {count + 1}")
         now = task.round(tried, dt, before, rough=rough, hold=task.frozen or (cold and before is None))
-        dt, rough = now.dt, now.rough
+        hopeless = before is not None and now.misfit > HOPELESS * before.misfit
+        if now.lost or not hopeless:
+            dt, rough = now.dt, now.rough
         if before is None and not now.misfit <= farthest:
             yield now
             break
-        if not now.fine and not now.lost:
+        if not (now.fine or now.lost or hopeless):
             continue
         if before is not None and not _lower(before, now, task.slope) and share > SHORTEST:
             # What rounds together promised is given up first, then the step of the last one, half by half.
