@@ -47,11 +47,9 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
     start = beginning_of(windows, kernels, say)
     noise = start.windows.quiet + float(np.exp(start.theta[-1]))
     doubt = max(one.doubt for one in start.smoothed)
+    alone = explained_better(float(sum(one.evidence for one in start.smoothed)))
     if start.thinned is start.windows:
-        against = first_of(
-            explained_better(float(sum(one.evidence for one in start.smoothed))),
-            noisier_together(noise, doubt, QUIET),
-        )
+        against = first_of(alone, noisier_together(noise, doubt, QUIET))
     else:
         against = unexplained(noise, doubt)
     if is_wide(start):
@@ -78,6 +76,8 @@ def fit_windows(windows: Windows, kernels: Mapping[str, Kernel], say: Progress) 
         sound = [one for one in searched if one.last.settled and not one.stopped and against(one) is None]
         best = max([best, *sound], key=lambda one: one.evidence)
     count = sum(one.rounds for one in searched)
+    # What explains no more than snapshots one by one may be a chance match, however often it is found.
+    found_again = found_again and start.thinned is start.windows and alone(best) is None
     rivals = _even(searched, best, against)
     return answered(best, start.scale_at, say, count, against, rivals=rivals, found_again=found_again)
 
