@@ -90,6 +90,11 @@ deviations by 2e-4, 2e-4, 0.0012, 0.0014 and 0.008 of themselves (19 November 20
 ROUGHER = 8.0
 """How much longer than those of the state the first steps of the derivatives are, and from one round to the next."""
 
+MOST_ROUGH, MOST_IN_A_GAP = 1024, 32
+"""Steps of the derivatives in a window, and on average in a gap if those are more, beyond which derivatives are not
+followed: hundreds of them take minutes there, and nobody can stop a sweep. A thin film's ran on for five, far beyond
+its limit of one. Recordings of Korteweg and de Vries' equation take five in a gap."""
+
 MOST_STEPS = 4096
 """Steps in time of a window, beyond which no state is worth being followed more exactly."""
 
@@ -422,7 +427,7 @@ class FlowTask:
             solved = solved._replace(step=step)
         turned = float(made.turned)
         fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS
-        fine = fine and (not turned > TOO_ROUGH * ROUGH or rough <= dt)
+        fine = fine and (not turned > TOO_ROUGH * ROUGH or rough <= self._shortest_rough(dt))
         next_dt = _next_step(dt, error, tolerance, self.windows.span / MOST_STEPS, self.longest_step, COARSER)
         return Round(
             at,
@@ -433,7 +438,7 @@ class FlowTask:
             misfit,
             hold,
             next_dt,
-            _next_step(rough, turned, ROUGH, next_dt, self.longest_rough, ROUGHER),
+            _next_step(rough, turned, ROUGH, self._shortest_rough(next_dt), self.longest_rough, ROUGHER),
             fine,
             float(made.tail),
             np.asarray(made.growth),
@@ -441,17 +446,22 @@ class FlowTask:
             made.sums,
         )
 
+    def _shortest_rough(self, dt: float) -> float:
+        """Shortest step of the derivatives beside steps dt of the state."""
+        steps = max(MOST_ROUGH, MOST_IN_A_GAP * self.windows.times.shape[1])
+        return max(dt, self.windows.span / steps)
+
     def _linearised(self, at: Point, dt: float, rough: float) -> tuple[Sweep, float]:
         """Linearise around a point, with steps of the derivatives that tell anything; return both.
 
         A state that grows against a cube, u − u³, leaves the numbers in long steps.
         """
-        probe = self.probe(at)
+        probe, shortest = self.probe(at), self._shortest_rough(dt)
         while True:
             made = self.sweep(at.z, at.parameters, dt, rough, probe)
-            if made.turned < 1 or rough <= dt or not np.isfinite(made.misfit):
+            if made.turned < 1 or rough <= shortest or not np.isfinite(made.misfit):
                 return made, rough
-            rough = max(rough / 4, dt)
+            rough = max(rough / 4, shortest)
 
     def with_best_state(self, at: Point, made: Sweep) -> Point:
         """Return the point with the state that goes best with its parameters, where the motion is linear in the state.

@@ -149,7 +149,9 @@ def along(
 
         legs = jax.tree.map(lambda *each: jnp.stack(each), stop.fine, stop.coarse, stop.fine)
         now = now._replace(states=jax.lax.map(states, (now.states, legs)))
-        return jax.lax.fori_loop(0, stop.rough.steps, derivatives, now)
+        # Of a state that has left the numbers no derivative is asked.
+        there = jnp.all(jnp.isfinite(now.states))
+        return jax.lax.fori_loop(0, jnp.where(there, stop.rough.steps, 0), derivatives, now)
 
     def to_stop(
         state: tuple[Moving, Any, jax.Array], each: Any
