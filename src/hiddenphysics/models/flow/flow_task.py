@@ -386,9 +386,12 @@ class FlowTask:
         before: Round | None = None,
         *,
         rough: float | None = None,
+        turned: float = ROUGH,
         hold: bool = False,
     ) -> Round:
         """Linearise, tune, solve; derivatives go in steps of `rough`, by default some times longer than the state's.
+
+        These are off by `turned` of themselves at most.
 
         With `hold` only the noise is tuned: far from the truth it has to take what wrong parameters cannot explain,
         or a prior that is free to be anything would. In a plane that is not asked of a state that is near.
@@ -425,9 +428,9 @@ class FlowTask:
         )
         if self.frozen or self.given:
             solved = solved._replace(step=step)
-        turned = float(made.turned)
-        fine = not error > tolerance or dt <= self.windows.span / MOST_STEPS
-        fine = fine and (not turned > TOO_ROUGH * ROUGH or rough <= self._shortest_rough(dt))
+        off = float(made.turned)
+        fine = error <= tolerance or dt <= self.windows.span / MOST_STEPS
+        fine = fine and (not off > TOO_ROUGH * turned or rough <= self._shortest_rough(dt))
         next_dt = _next_step(dt, error, tolerance, self.windows.span / MOST_STEPS, self.longest_step, COARSER)
         return Round(
             at,
@@ -438,7 +441,7 @@ class FlowTask:
             misfit,
             hold,
             next_dt,
-            _next_step(rough, turned, ROUGH, self._shortest_rough(next_dt), self.longest_rough, ROUGHER),
+            _next_step(rough, off, turned, self._shortest_rough(next_dt), self.longest_rough, ROUGHER),
             fine,
             float(made.tail),
             np.asarray(made.growth),

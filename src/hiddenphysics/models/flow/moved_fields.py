@@ -150,7 +150,7 @@ def along(
         legs = jax.tree.map(lambda *each: jnp.stack(each), stop.fine, stop.coarse, stop.fine)
         now = now._replace(states=jax.lax.map(states, (now.states, legs)))
         # Of a state that has left the numbers no derivative is asked.
-        there = jnp.all(jnp.isfinite(now.states))
+        there = jnp.all(jnp.isfinite(now.states[0]))
         return jax.lax.fori_loop(0, jnp.where(there, stop.rough.steps, 0), derivatives, now)
 
     def to_stop(
