@@ -22,8 +22,8 @@ TOGETHER = 32
 
 
 NEXT = 1e-6
-"""Distance between two states, in parts of what they vary by, of which the difference tells a derivative: its error is
-of that size where the flow bends, and a millionth of a millionth's rounding."""
+"""Distance between two states, in parts of what they vary by, of which the difference tells a derivative: where the
+flow bends it is off by about as much, by rounding far less, and a hundredth is asked for."""
 
 
 class Along(NamedTuple):
